@@ -1,0 +1,41 @@
+//! Cairn's engine: a chess board in 0x88 coordinates and the searches on it.
+//!
+//! A pure library: it counts nodes, never reads a clock, does no input or output, and no thread
+//! outlives a call. What a protocol or a person needs around it lives in the `cairn` package.
+//!
+//! Modules from the ground up; each imports only from those above it:
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`square`] | 0x88 coordinates and steps |
+//! | [`piece`] | sides, kinds, pieces |
+//! | [`moves`] | moves in 16 bits, move lists |
+//! | [`keys`] | the two Zobrist keys |
+//! | `attack` | who attacks what, by 0x88 difference |
+//! | [`board`] | position, make and unmake, rules, history |
+//! | [`fen`] | FEN in and out, validity |
+//! | [`movegen`] | the three nested loops; legal moves |
+//! | [`perft`] | counting move paths |
+//! | `memory` | large allocations and prefetching, the one place with `unsafe` |
+//! | [`hash`] | the hash table |
+//! | [`search`] | limits, control, reports; micro-Max |
+//! | [`bench`] | the node count that tells one build from another |
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+#![deny(unsafe_code)]
+
+mod attack;
+pub mod bench;
+pub mod board;
+pub mod fen;
+pub mod hash;
+pub mod keys;
+mod memory;
+pub mod movegen;
+pub mod moves;
+pub mod perft;
+pub mod piece;
+pub mod search;
+pub mod square;
+
+pub use memory::AllocationError;

@@ -1,0 +1,352 @@
+//! Legal moves by check and pin masks.
+//!
+//! Source of the method: <https://www.chessprogramming.org/Move_Generation#Legal>; the 0x88 form is
+//! our own: enemy sliders whose difference to the king lies on a line of theirs are followed to it,
+//! and what stands between tells check or pin.
+
+use crate::attack::{at, line_step, on_board, pawn_attack_origins, reaches, steps};
+use crate::board::{Board, right_bit};
+use crate::moves::{Move, MoveList};
+use crate::piece::{Kind, Side};
+use crate::square::{OFF_BOARD, Square};
+
+/// Takes the moves that are found: keeps them or only counts them.
+trait Sink {
+    fn add(&mut self, from: u8, to: u8);
+    fn add_promotions(&mut self, from: u8, to: u8);
+}
+
+impl Sink for MoveList {
+    #[inline(always)]
+    fn add(&mut self, from: u8, to: u8) {
+        self.push(Move::new(Square::from_index_masked(from), Square::from_index_masked(to)));
+    }
+
+    fn add_promotions(&mut self, from: u8, to: u8) {
+        for kind in [Kind::Queen, Kind::Knight, Kind::Rook, Kind::Bishop] {
+            let (from, to) = (Square::from_index_masked(from), Square::from_index_masked(to));
+            self.push(Move::promotion(from, to, kind));
+        }
+    }
+}
+
+struct Count(u64);
+
+impl Sink for Count {
+    #[inline(always)]
+    fn add(&mut self, _from: u8, _to: u8) {
+        self.0 += 1;
+    }
+
+    #[inline(always)]
+    fn add_promotions(&mut self, _from: u8, _to: u8) {
+        self.0 += 4;
+    }
+}
+
+/// All legal moves, in the order of the piece lists.
+#[must_use]
+pub fn legal_moves(board: &Board) -> MoveList {
+    let mut list = MoveList::new();
+    generate(board, &mut list);
+    list
+}
+
+/// The number of legal moves, without making a list.
+#[must_use]
+pub fn count_legal(board: &Board) -> u64 {
+    let mut count = Count(0);
+    generate(board, &mut count);
+    count.0
+}
+
+/// What stands in the way of moving freely.
+pub(super) struct Masks {
+    /// How many men give check.
+    pub(super) checkers: u32,
+    /// The checker's square and all squares between it and the king, a bit for each 0x88
+    /// coordinate; with no check every square, with two checkers of no use.
+    pub(super) targets: u128,
+    /// The list indices of pinned men.
+    pub(super) pinned: u16,
+}
+
+impl Masks {
+    #[inline(always)]
+    pub(super) fn of(board: &Board, us: Side) -> Masks {
+        let squares = board.squares();
+        let king = board.king(us).raw();
+        let them = us.other();
+        let enemies = board.list(them);
+        let mut masks = Masks { checkers: 0, targets: 0, pinned: 0 };
+
+        let enemy_pawn = them.bit() | them.pawn() as u8;
+        for origin in pawn_attack_origins(them, king) {
+            if on_board(origin) && at(squares, origin) == enemy_pawn {
+                masks.checkers += 1;
+                masks.targets |= 1 << origin;
+            }
+        }
+        for from in enemies.squares_of(enemies.of(Kind::Knight)) {
+            if reaches(Kind::Knight as u8, from, king) {
+                masks.checkers += 1;
+                masks.targets |= 1 << from;
+            }
+        }
+        let sliders = enemies.of(Kind::Bishop) | enemies.of(Kind::Rook) | enemies.of(Kind::Queen);
+        for from in enemies.squares_of(sliders) {
+            if reaches(at(squares, from), from, king) {
+                masks.follow(board, us, king, from);
+            }
+        }
+        if masks.checkers == 0 {
+            masks.targets = !0;
+        }
+        masks
+    }
+
+    /// Walks from the king towards a slider on one of its lines: nothing between is a check, one of
+    /// our men is a pin.
+    #[inline(always)]
+    fn follow(&mut self, board: &Board, us: Side, king: u8, slider: u8) {
+        let squares = board.squares();
+        let step = line_step(king, slider);
+        let mut path = 0u128;
+        let mut square = king.wrapping_add_signed(step);
+        while at(squares, square) == 0 {
+            path |= 1 << (square & 0x7f);
+            square = square.wrapping_add_signed(step);
+        }
+        if square == slider {
+            self.checkers += 1;
+            self.targets |= path | 1 << (square & 0x7f);
+            return;
+        }
+        if at(squares, square) & us.bit() == 0 {
+            return;
+        }
+        let pinned = board.index_on(square);
+        square = square.wrapping_add_signed(step);
+        while at(squares, square) == 0 {
+            square = square.wrapping_add_signed(step);
+        }
+        if square == slider {
+            self.pinned |= 1 << pinned;
+        }
+    }
+}
+
+fn generate<S: Sink>(board: &Board, sink: &mut S) {
+    match board.side_to_move() {
+        Side::White => generate_for::<S, true>(board, sink),
+        Side::Black => generate_for::<S, false>(board, sink),
+    }
+}
+
+#[inline(always)]
+const fn side_of(white: bool) -> Side {
+    if white { Side::White } else { Side::Black }
+}
+
+fn generate_for<S: Sink, const WHITE: bool>(board: &Board, sink: &mut S) {
+    let masks = Masks::of(board, side_of(WHITE));
+    king_moves::<S, WHITE>(board, sink);
+    if masks.checkers == 0 {
+        castlings(board, side_of(WHITE), sink);
+        piece_moves::<S, WHITE, false>(board, &masks, sink);
+    } else if masks.checkers == 1 {
+        piece_moves::<S, WHITE, true>(board, &masks, sink);
+    }
+}
+
+#[inline(always)]
+fn king_moves<S: Sink, const WHITE: bool>(board: &Board, sink: &mut S) {
+    let us = side_of(WHITE);
+    let king = board.king(us).raw();
+    for &step in steps(Kind::King) {
+        let to = king.wrapping_add_signed(step);
+        if is_free(board, to, us) && board.is_safe(to, us, [king, king], OFF_BOARD) {
+            sink.add(king, to);
+        }
+    }
+}
+
+/// Whether a coordinate is on the board and not taken by our own men.
+#[inline(always)]
+fn is_free(board: &Board, to: u8, us: Side) -> bool {
+    (to & OFF_BOARD) | (at(board.squares(), to) & us.bit()) == 0
+}
+
+/// Castling when not in check. King and rook end on the c- and d- or g- and f-file; all squares
+/// that either crosses must be free of other men, all that the king crosses unattacked.
+#[inline(always)]
+fn castlings<S: Sink>(board: &Board, us: Side, sink: &mut S) {
+    for king_side in [false, true] {
+        if board.castling_rights() & right_bit(us, king_side) != 0
+            && castling_is_legal(board, us, king_side)
+            && let Some(rook) = board.castling_rook(us, king_side)
+        {
+            sink.add(board.king(us).raw(), rook.raw());
+        }
+    }
+}
+
+pub(super) fn castling_is_legal(board: &Board, us: Side, king_side: bool) -> bool {
+    let Some(rook) = board.castling_rook(us, king_side) else { return false };
+    let (king, rook) = (board.king(us).raw(), rook.raw());
+    let (king_to, rook_to) = Board::castled_squares(us, king_side);
+    let first = king.min(rook).min(king_to).min(rook_to);
+    let last = king.max(rook).max(king_to).max(rook_to);
+    let crossed_is_free = (first..=last).all(|square| {
+        // The king crosses from its square to its goal, the rook likewise; nothing else matters.
+        let crossed = is_within(square, king, king_to) || is_within(square, rook, rook_to);
+        !crossed || square == king || square == rook || at(board.squares(), square) == 0
+    });
+    crossed_is_free
+        && (king.min(king_to)..=king.max(king_to))
+            .all(|square| square == king_to || board.is_safe(square, us, [king, king], OFF_BOARD))
+        && board.is_safe(king_to, us, [king, rook], rook_to)
+}
+
+fn is_within(square: u8, a: u8, b: u8) -> bool {
+    (a.min(b)..=a.max(b)).contains(&square)
+}
+
+/// Everything but the king's moves. `EVADE`: there is one checker to be captured or blocked.
+#[inline(always)]
+fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
+    board: &Board,
+    masks: &Masks,
+    sink: &mut S,
+) {
+    let us = side_of(WHITE);
+    let list = board.list(us);
+    let free = !masks.pinned;
+    let allowed = |to: u8| !EVADE || masks.targets >> (to & 0x7f) & 1 != 0;
+
+    for from in list.squares_of(list.of(us.pawn()) & free) {
+        pawn_moves::<S, WHITE>(board, from, 0, sink, allowed);
+    }
+    for from in list.squares_of(list.of(Kind::Knight) & free) {
+        for &step in steps(Kind::Knight) {
+            let to = from.wrapping_add_signed(step);
+            if is_free(board, to, us) && allowed(to) {
+                sink.add(from, to);
+            }
+        }
+    }
+    for from in list.squares_of((list.of(Kind::Bishop) | list.of(Kind::Queen)) & free) {
+        slider_moves(board, from, us, steps(Kind::Bishop), sink, allowed);
+    }
+    for from in list.squares_of((list.of(Kind::Rook) | list.of(Kind::Queen)) & free) {
+        slider_moves(board, from, us, steps(Kind::Rook), sink, allowed);
+    }
+    // A pinned man can't answer a check: it is on the wrong line for that.
+    if !EVADE && masks.pinned != 0 {
+        for from in list.squares_of(masks.pinned) {
+            pinned_moves::<S, WHITE>(board, from, sink);
+        }
+    }
+    if let Some(target) = board.en_passant() {
+        en_passant_moves(board, us, target.raw(), sink);
+    }
+}
+
+#[inline(always)]
+fn slider_moves<S: Sink>(
+    board: &Board,
+    from: u8,
+    us: Side,
+    steps: &[i8],
+    sink: &mut S,
+    allowed: impl Fn(u8) -> bool,
+) {
+    let squares = board.squares();
+    for &step in steps {
+        let mut to = from.wrapping_add_signed(step);
+        while to & OFF_BOARD == 0 {
+            let target = at(squares, to);
+            if target & us.bit() != 0 {
+                break;
+            }
+            if allowed(to) {
+                sink.add(from, to);
+            }
+            if target != 0 {
+                break;
+            }
+            to = to.wrapping_add_signed(step);
+        }
+    }
+}
+
+/// Pushes and captures of one pawn, en passant excepted. `line` is 0 or the step of a pin, along
+/// which it has to stay.
+#[inline(always)]
+fn pawn_moves<S: Sink, const WHITE: bool>(
+    board: &Board,
+    from: u8,
+    line: i8,
+    sink: &mut S,
+    allowed: impl Fn(u8) -> bool,
+) {
+    let us = side_of(WHITE);
+    let squares = board.squares();
+    let (push, captures) = if WHITE { (-16i8, [-15i8, -17]) } else { (16i8, [15i8, 17]) };
+    let on_line = |step: i8| line == 0 || step == line || step == -line;
+    let to = from.wrapping_add_signed(push);
+    if at(squares, to) == 0 && on_line(push) {
+        if allowed(to) {
+            add_pawn_move::<S, WHITE>(from, to, sink);
+        }
+        let second_row = if WHITE { 6 } else { 1 };
+        if from >> 4 == second_row {
+            let to = to.wrapping_add_signed(push);
+            if at(squares, to) == 0 && allowed(to) {
+                sink.add(from, to);
+            }
+        }
+    }
+    for step in captures {
+        let to = from.wrapping_add_signed(step);
+        // Off-board columns are empty, and a pawn never stands where it could leave by a row.
+        if at(squares, to) & us.other().bit() != 0 && on_line(step) && allowed(to) {
+            add_pawn_move::<S, WHITE>(from, to, sink);
+        }
+    }
+}
+
+#[inline(always)]
+fn add_pawn_move<S: Sink, const WHITE: bool>(from: u8, to: u8, sink: &mut S) {
+    let last_row = if WHITE { 0 } else { 7 };
+    if to >> 4 == last_row {
+        sink.add_promotions(from, to);
+    } else {
+        sink.add(from, to);
+    }
+}
+
+/// A pinned man moves only along the line through its king; a knight never.
+fn pinned_moves<S: Sink, const WHITE: bool>(board: &Board, from: u8, sink: &mut S) {
+    let us = side_of(WHITE);
+    let line = line_step(board.king(us).raw(), from);
+    let Some(piece) = board.piece_on(Square::from_index_masked(from)) else { return };
+    let kind = piece.kind();
+    if kind.is_pawn() {
+        pawn_moves::<S, WHITE>(board, from, line, sink, |_| true);
+    } else if kind.is_slider() && steps(kind).contains(&line) {
+        slider_moves(board, from, us, &[line, -line], sink, |_| true);
+    }
+}
+
+fn en_passant_moves<S: Sink>(board: &Board, us: Side, target: u8, sink: &mut S) {
+    let pawn = us.bit() | us.pawn() as u8;
+    for from in pawn_attack_origins(us, target) {
+        if on_board(from)
+            && at(board.squares(), from) == pawn
+            && board.en_passant_is_legal(from, target, us)
+        {
+            sink.add(from, target);
+        }
+    }
+}

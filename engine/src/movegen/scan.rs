@@ -1,0 +1,108 @@
+//! Pseudo-legal moves in micro-Max's order, and legality of a single move.
+
+use super::legal::{Masks, castling_is_legal};
+use crate::attack::{at, line_step, on_board, steps};
+use crate::board::Board;
+use crate::moves::{Move, MoveList};
+use crate::piece::{Kind, Piece, Side};
+use crate::square::{OFF_BOARD, Square};
+
+/// The pseudo-legal moves in micro-Max's scan order: squares from `start` on, cyclically, for the
+/// man there the steps of its kind, for a step the squares outwards. What makes them pseudo-legal
+/// is that the king may be left to be captured. Promotions come queen, rook, bishop, knight; castling comes last of
+/// the king's moves, queen side first.
+#[must_use]
+pub fn scan(board: &Board, start: Square) -> MoveList {
+    let mut list = MoveList::new();
+    let us = board.side_to_move();
+    let from_start = Square::all().skip_while(|&s| s != start);
+    let to_start = Square::all().take_while(|&s| s != start);
+    for from in from_start.chain(to_start) {
+        if let Some(piece) = board.piece_on(from).filter(|piece| piece.side() == us) {
+            scan_man(board, piece, from, &mut list);
+        }
+    }
+    list
+}
+
+fn scan_man(board: &Board, piece: Piece, from: Square, list: &mut MoveList) {
+    for &step in steps(piece.kind()) {
+        scan_ray(board, piece, from, step, list);
+    }
+    if piece.kind() == Kind::King {
+        for king_side in [false, true] {
+            if castling_is_legal(board, piece.side(), king_side)
+                && !board.in_check()
+                && let Some(rook) = board.castling_rook(piece.side(), king_side)
+            {
+                list.push(Move::new(from, rook));
+            }
+        }
+    }
+}
+
+fn scan_ray(board: &Board, piece: Piece, from: Square, step: i8, list: &mut MoveList) {
+    let (us, kind) = (piece.side(), piece.kind());
+    let straight = step % 16 == 0;
+    let second_row = if us == Side::White { 6 } else { 1 };
+    let mut length = match kind {
+        Kind::WhitePawn | Kind::BlackPawn if straight && from.row() == second_row => 2,
+        Kind::WhitePawn | Kind::BlackPawn | Kind::Knight | Kind::King => 1,
+        Kind::Bishop | Kind::Rook | Kind::Queen => 7,
+    };
+    let mut to = from.raw().wrapping_add_signed(step);
+    while length > 0 && on_board(to) {
+        let target = at(board.squares(), to);
+        let square = Square::from_index_masked(to);
+        let captures = target != 0 || (kind.is_pawn() && board.en_passant() == Some(square));
+        if target & us.bit() != 0 || (kind.is_pawn() && captures == straight) {
+            break;
+        }
+        if kind.is_pawn() && square.row() == us.promotion_row() {
+            for kind in [Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight] {
+                list.push(Move::promotion(from, square, kind));
+            }
+        } else {
+            list.push(Move::new(from, square));
+        }
+        if target != 0 {
+            break;
+        }
+        to = to.wrapping_add_signed(step);
+        length -= 1;
+    }
+}
+
+/// Whether a pseudo-legal move leaves the own king safe.
+#[must_use]
+pub fn is_legal(board: &Board, mv: Move) -> bool {
+    is_legal_with(board, &Masks::of(board, board.side_to_move()), mv)
+}
+
+fn is_legal_with(board: &Board, masks: &Masks, mv: Move) -> bool {
+    let us = board.side_to_move();
+    let king = board.king(us).raw();
+    let (from, to) = (mv.from().raw(), mv.to().raw());
+    if from == king {
+        let target = at(board.squares(), to);
+        // Castling comes out of the scan legal; its goal is a man of our own.
+        return target & us.bit() != 0 || board.is_safe(to, us, [king, king], OFF_BOARD);
+    }
+    let is_pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
+    if is_pawn && board.en_passant() == Some(mv.to()) && from & 15 != to & 15 {
+        return board.en_passant_is_legal(from, to, us);
+    }
+    let answers_check = masks.checkers < 2 && masks.targets >> to & 1 != 0;
+    let pinned = masks.pinned >> board.index_on(from) & 1 != 0;
+    let stays_on_line = line_step(king, to) == line_step(king, from);
+    answers_check && (!pinned || stays_on_line)
+}
+
+/// The legal moves in scan order from `start`.
+#[must_use]
+pub fn legal_scan(board: &Board, start: Square) -> MoveList {
+    let masks = Masks::of(board, board.side_to_move());
+    let mut list = scan(board, start);
+    list.retain(|mv| is_legal_with(board, &masks, *mv));
+    list
+}

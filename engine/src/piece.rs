@@ -1,0 +1,277 @@
+//! Sides, kinds and pieces.
+//!
+//! A piece is one byte, `side | kind`, with micro-Max's numbers: white 8, black 16, and the kinds
+//! 1 white pawn, 2 black pawn, 3 knight, 4 king, 5 bishop, 6 rook, 7 queen. Pawns of the two sides
+//! are different kinds because they move differently; "is it ours" is one AND.
+
+use std::fmt;
+
+/// A player.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Side {
+    /// The player who starts.
+    White = 0,
+    /// The other one.
+    Black = 1,
+}
+
+impl Side {
+    /// Both sides, white first.
+    pub const ALL: [Side; 2] = [Side::White, Side::Black];
+
+    /// The opponent.
+    #[must_use]
+    #[inline]
+    pub const fn other(self) -> Side {
+        match self {
+            Side::White => Side::Black,
+            Side::Black => Side::White,
+        }
+    }
+
+    /// 0 for white, 1 for black.
+    #[must_use]
+    #[inline]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The bit that all pieces of this side carry: 8 for white, 16 for black.
+    #[must_use]
+    #[inline]
+    pub const fn bit(self) -> u8 {
+        8 << (self as u8)
+    }
+
+    /// This side's pawns as a kind.
+    #[must_use]
+    #[inline]
+    pub const fn pawn(self) -> Kind {
+        match self {
+            Side::White => Kind::WhitePawn,
+            Side::Black => Kind::BlackPawn,
+        }
+    }
+
+    /// The row that this side's king and rooks start on: 7 (rank 1) for white, 0 for black.
+    #[must_use]
+    #[inline]
+    pub const fn home_row(self) -> u8 {
+        match self {
+            Side::White => 7,
+            Side::Black => 0,
+        }
+    }
+
+    /// The row that this side's pawns promote on.
+    #[must_use]
+    #[inline]
+    pub const fn promotion_row(self) -> u8 {
+        7 - self.home_row()
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::White => "white",
+            Side::Black => "black",
+        })
+    }
+}
+
+/// What a piece is; pawns are split by the direction they move in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// A pawn moving towards rank 8.
+    WhitePawn = 1,
+    /// A pawn moving towards rank 1.
+    BlackPawn = 2,
+    /// A knight.
+    Knight = 3,
+    /// A king.
+    King = 4,
+    /// A bishop.
+    Bishop = 5,
+    /// A rook.
+    Rook = 6,
+    /// A queen.
+    Queen = 7,
+}
+
+impl Kind {
+    /// Every kind in numerical order.
+    pub const ALL: [Kind; 7] = [
+        Kind::WhitePawn,
+        Kind::BlackPawn,
+        Kind::Knight,
+        Kind::King,
+        Kind::Bishop,
+        Kind::Rook,
+        Kind::Queen,
+    ];
+
+    /// The number of the kind, 1 to 7.
+    #[must_use]
+    #[inline]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Whether this is a pawn of either side.
+    #[must_use]
+    #[inline]
+    pub const fn is_pawn(self) -> bool {
+        (self as u8) <= Kind::BlackPawn as u8
+    }
+
+    /// Whether this moves any distance along a line.
+    #[must_use]
+    #[inline]
+    pub const fn is_slider(self) -> bool {
+        (self as u8) >= Kind::Bishop as u8
+    }
+
+    /// The lower-case letter of the kind: `p n k b r q`.
+    #[must_use]
+    pub const fn letter(self) -> char {
+        match self {
+            Kind::WhitePawn | Kind::BlackPawn => 'p',
+            Kind::Knight => 'n',
+            Kind::King => 'k',
+            Kind::Bishop => 'b',
+            Kind::Rook => 'r',
+            Kind::Queen => 'q',
+        }
+    }
+}
+
+/// A piece of one side: a byte from 9 (white pawn) to 23 (black queen).
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Piece(u8);
+
+impl Piece {
+    /// One more than the highest byte of a piece: the length of tables indexed by pieces.
+    pub const COUNT: usize = 24;
+
+    /// The piece of this side and kind.
+    #[must_use]
+    #[inline]
+    pub const fn new(side: Side, kind: Kind) -> Piece {
+        Piece(side.bit() | kind as u8)
+    }
+
+    /// The byte of the piece, as boards and tables hold it.
+    #[must_use]
+    #[inline]
+    pub const fn raw(self) -> u8 {
+        self.0
+    }
+
+    /// The piece with this byte, or `None` for 0 (an empty square) and bytes that no piece has.
+    #[must_use]
+    #[inline]
+    pub const fn from_raw(byte: u8) -> Option<Piece> {
+        let kind = byte & 7;
+        match byte & !7 {
+            8 if kind != 0 && kind != 2 => Some(Piece(byte)),
+            16 if kind > 1 => Some(Piece(byte)),
+            _ => None,
+        }
+    }
+
+    /// As [`Piece::from_raw`] for a byte that is known to be a piece's.
+    #[inline]
+    pub(crate) const fn from_raw_occupied(byte: u8) -> Piece {
+        debug_assert!(Piece::from_raw(byte).is_some());
+        Piece(byte)
+    }
+
+    /// The byte of the piece as an index below [`Piece::COUNT`].
+    #[must_use]
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Whose piece it is.
+    #[must_use]
+    #[inline]
+    pub const fn side(self) -> Side {
+        if self.0 & 8 != 0 { Side::White } else { Side::Black }
+    }
+
+    /// What it is.
+    #[must_use]
+    #[inline]
+    pub const fn kind(self) -> Kind {
+        match self.0 & 7 {
+            1 => Kind::WhitePawn,
+            2 => Kind::BlackPawn,
+            3 => Kind::Knight,
+            4 => Kind::King,
+            5 => Kind::Bishop,
+            6 => Kind::Rook,
+            _ => Kind::Queen,
+        }
+    }
+
+    /// The FEN letter: upper case for white.
+    #[must_use]
+    pub const fn letter(self) -> char {
+        match self.side() {
+            Side::White => self.kind().letter().to_ascii_uppercase(),
+            Side::Black => self.kind().letter(),
+        }
+    }
+
+    /// The piece that a FEN letter stands for.
+    #[must_use]
+    pub fn from_letter(letter: char) -> Option<Piece> {
+        let side = if letter.is_ascii_uppercase() { Side::White } else { Side::Black };
+        let kind = match letter.to_ascii_lowercase() {
+            'p' => side.pawn(),
+            'n' => Kind::Knight,
+            'k' => Kind::King,
+            'b' => Kind::Bishop,
+            'r' => Kind::Rook,
+            'q' => Kind::Queen,
+            _ => return None,
+        };
+        Some(Piece::new(side, kind))
+    }
+
+    /// The twelve pieces, white's first.
+    pub fn all() -> impl Iterator<Item = Piece> + Clone {
+        (0..Piece::COUNT as u8).filter_map(Piece::from_raw)
+    }
+}
+
+impl fmt::Debug for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.letter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_and_letters_agree() {
+        assert_eq!(Piece::all().count(), 12);
+        for piece in Piece::all() {
+            assert_eq!(Piece::from_letter(piece.letter()), Some(piece));
+            assert_eq!(Piece::new(piece.side(), piece.kind()), piece);
+        }
+        assert_eq!(Piece::new(Side::White, Kind::WhitePawn).raw(), 9);
+        assert_eq!(Piece::new(Side::Black, Kind::BlackPawn).raw(), 18);
+        assert_eq!(Piece::new(Side::Black, Kind::Queen).index() + 1, Piece::COUNT);
+        for bad in [0, 1, 8, 10, 16, 17, 24, 255] {
+            assert_eq!(Piece::from_raw(bad), None, "{bad}");
+        }
+        assert_eq!(Piece::from_letter('x'), None);
+    }
+}

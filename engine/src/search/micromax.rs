@@ -1,0 +1,1230 @@
+//! micro-Max 3.2, exact to the node.
+//!
+//! This is H.G. Muller's program as it was: every count of nodes, score and move of every iteration
+//! agrees with the original's. Its oddities are therefore kept and marked as such. Ideas and
+//! behaviour: <https://home.hccnet.nl/h.g.muller/max-src2.html>.
+//!
+//! What differs is only how the tree is walked. The original scans all 64 squares in every
+//! iteration of every node and notices that a king can be captured when it meets the capture. Here
+//! one look tells whether a king can be captured in this node at all. If not, which is nearly
+//! always, a node at depth 1 needs only the captures on one square, and a cutoff needs no further
+//! move to be met; if so, the moves are met one by one in the original's order.
+
+use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
+use crate::attack::{Squares, at, attacks, on_board, steps};
+use crate::board::Board;
+use crate::hash::{Entry, SLOTS, Table};
+use crate::keys::{Keys, Zobrist};
+use crate::memory::AllocationError;
+use crate::movegen;
+use crate::moves::Move;
+use crate::piece::{Kind, Piece, Side};
+use crate::square::Square;
+
+/// Larger than any score: what capturing a king is worth.
+const INFINITY: i32 = 8000;
+/// A score beyond this ends the deepening of a node, whether it is a mate or only much material.
+const DECIDED: i32 = INFINITY / 4;
+/// A checkmate; found n moves away it is n less.
+const MATE: i32 = INFINITY / 2;
+/// The longest mate that is announced, in moves.
+const LONGEST_MATE: i32 = 100;
+/// The depth stored with a decided score: enough for any search.
+const DECIDED_DEPTH: i32 = 99;
+/// The first depth that thinking does not begin.
+const THINKING_END: i32 = 98;
+/// The deepest fixed-depth search; beyond it [`DECIDED_DEPTH`] would no longer end it.
+const FIXED_DEPTH_END: i32 = 98;
+
+/// No square.
+const NONE: u8 = 128;
+/// The square that a root's opponent has "just moved to": none that a capture could be on.
+const ROOT: u8 = 8;
+/// A king or rook that has never moved.
+const VIRGIN: u8 = 32;
+
+/// Material by kind; the king's is never summed.
+const MATERIAL: [i32; 8] = [0, 99, 99, 297, -99, 297, 495, 891];
+/// What promoting to a queen adds (a true difference would be 792).
+const PROMOTION_GAIN: i32 = 799;
+/// Root balance per queen promotion played earlier in the game: what the gain exceeds the
+/// difference of material by.
+const PROMOTION_EXCESS: i32 = PROMOTION_GAIN - (MATERIAL[7] - MATERIAL[1]);
+const CASTLING_BONUS: i32 = 30;
+/// For each of the two squares two files beside a pawn that holds no fellow pawn, beyond the first.
+const MISSING_NEIGHBOUR: i32 = 9;
+/// Distance from the centre by file and by row; lower is better.
+const FILE_TERM: [i32; 8] = [16, 9, 4, 1, 0, 1, 4, 9];
+const ROW_TERM: [i32; 8] = [12, 6, 2, 0, 0, 2, 6, 12];
+
+/// Keeps the nodes below the probe of a stalemated root apart from all others.
+const PROBE_SALT: u64 = 0x5bd1_e995_9d1b_58e3;
+/// A lock that no position is expected to have: 2^-64 is its chance.
+const NO_LOCK: u64 = 0x3c6e_f372_fe94_f82b;
+
+#[inline(always)]
+fn centre(square: u8) -> i32 {
+    FILE_TERM[usize::from(square & 7)] + ROW_TERM[usize::from(square >> 4 & 7)]
+}
+
+/// Squares as bits in scan order: a8 is bit 0, b8 bit 1, h1 bit 63.
+#[inline(always)]
+const fn scan_number(square: u8) -> u32 {
+    ((square + (square & 7)) >> 1) as u32 & 63
+}
+
+#[inline(always)]
+const fn square_of_scan_number(number: u32) -> u8 {
+    (number + (number & !7)) as u8
+}
+
+/// A set of squares, walked from a start square on, cyclically.
+#[inline(always)]
+fn cyclic(set: u64, start: u8) -> impl Iterator<Item = u8> {
+    let shift = scan_number(start);
+    let mut rest = set.rotate_right(shift);
+    std::iter::from_fn(move || {
+        if rest == 0 {
+            return None;
+        }
+        let number = rest.trailing_zeros();
+        rest &= rest - 1;
+        Some(square_of_scan_number((number + shift) & 63))
+    })
+}
+
+/// A table entry of 16 bytes: the whole lock, and all else in the other word.
+#[derive(Clone, Copy)]
+pub struct MicroMaxEntry {
+    lock: u64,
+    score: i16,
+    depth: u8,
+    from: u8,
+    to: u8,
+    flags: u8,
+    generation: u16,
+}
+
+/// The best move is not a castling and may be tried first.
+const NORMAL: u8 = 1;
+/// The score is at least this.
+const LOWER: u8 = 2;
+/// The score is at most this.
+const UPPER: u8 = 4;
+const EXACT: u8 = LOWER | UPPER;
+
+impl Entry<2> for MicroMaxEntry {
+    #[inline(always)]
+    fn pack(self) -> [u64; 2] {
+        let rest = u64::from(self.score as u16)
+            | u64::from(self.depth) << 16
+            | u64::from(self.from) << 24
+            | u64::from(self.to) << 32
+            | u64::from(self.flags) << 40
+            | u64::from(self.generation) << 48;
+        [self.lock, rest]
+    }
+
+    #[inline(always)]
+    fn unpack([lock, rest]: [u64; 2]) -> MicroMaxEntry {
+        MicroMaxEntry {
+            lock,
+            score: rest as i16,
+            depth: (rest >> 16) as u8,
+            from: (rest >> 24) as u8,
+            to: (rest >> 32) as u8,
+            flags: (rest >> 40) as u8,
+            generation: (rest >> 48) as u16,
+        }
+    }
+}
+
+type MicroMaxTable = Table<MicroMaxEntry, 2>;
+
+/// The best move of a node so far. Without one, `from` may still say where the scan starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Best {
+    from: u8,
+    to: u8,
+    normal: bool,
+}
+
+impl Best {
+    const NONE: Best = Best { from: 0, to: 0, normal: false };
+
+    /// Whether there is a best move at all. Only castling is not normal, and never goes to a8.
+    const fn exists(self) -> bool {
+        self.normal || self.to != 0
+    }
+}
+
+/// A node's arguments.
+#[derive(Clone, Copy)]
+struct Node {
+    side: Side,
+    alpha: i32,
+    beta: i32,
+    eval: i32,
+    keys: Keys,
+    en_passant: u8,
+    /// Where the opponent has just moved to.
+    previous_to: u8,
+}
+
+/// A move with all that making it takes.
+#[derive(Clone, Copy)]
+struct Pseudo {
+    from: u8,
+    to: u8,
+    /// Where the captured man stands, if any.
+    captured_on: u8,
+    captured: u8,
+    moved: u8,
+    placed: u8,
+    /// The square passed over by a double push or a castling king, the reply's en-passant square.
+    skipped: u8,
+    /// The corner of the castling rook.
+    rook_from: u8,
+    /// Positional term and gain.
+    delta: i16,
+    /// It takes the king, or the man that a castling king left in its place.
+    takes_king: bool,
+}
+
+/// The moves of a node, generated when first needed: a range of [`Run::moves`].
+type MoveRange = Option<(usize, usize)>;
+
+/// A finished iteration of the outermost node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Iteration {
+    /// The internal depth; at 1 the score is the static evaluation and there is no move.
+    pub depth: u32,
+    /// Nodes since the search began.
+    pub nodes: u64,
+    /// In the original's units, 99 a pawn; 4000 - n is mate in n moves.
+    pub score: i32,
+    /// The best move's squares, the king's own for castling.
+    pub best: Option<(Square, Square)>,
+}
+
+/// A root move with the terms that the original gives it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RootMove {
+    /// Where the man comes from.
+    pub from: Square,
+    /// Where it goes.
+    pub to: Square,
+    /// Positional part: centre, pawn structure, castling.
+    pub positional: i32,
+    /// Material part.
+    pub gain: i32,
+    /// The en-passant square handed down, the passed-over square for castling.
+    pub en_passant: Option<Square>,
+    /// Whether it is a castling move.
+    pub castling: bool,
+    /// The score of iteration 2 with the running window: a bound for all but the best so far.
+    pub score: i32,
+}
+
+/// What stops the deepening of a search from outside its tree.
+#[derive(Clone, Copy)]
+struct Budget {
+    /// The original's fixed depth `n`; 0 to think until a budget is spent.
+    fixed_depth: i32,
+    /// Iterations begin only below this node count, when thinking.
+    nodes: u64,
+    /// The node limit as a stalemated root's probe knows it; 0 when there is none.
+    probe_nodes: u64,
+    /// No iteration beyond this.
+    last_depth: i32,
+}
+
+impl Budget {
+    fn of(limits: &Limits) -> Budget {
+        let depth = limits.depth.map(|depth| depth.clamp(1, FIXED_DEPTH_END as u32) as i32);
+        let thinking = Budget {
+            fixed_depth: 0,
+            nodes: limits.nodes.unwrap_or(u64::MAX),
+            probe_nodes: limits.nodes.unwrap_or(0),
+            last_depth: depth.unwrap_or(FIXED_DEPTH_END),
+        };
+        match (depth, limits.nodes) {
+            (Some(depth), None) => Budget::fixed(depth),
+            _ => thinking,
+        }
+    }
+
+    const fn fixed(depth: i32) -> Budget {
+        Budget { fixed_depth: depth, nodes: 0, probe_nodes: 0, last_depth: depth }
+    }
+
+    /// Whether the outermost node begins iteration `depth`.
+    const fn begins(&self, depth: i32, nodes: u64) -> bool {
+        let thinks = nodes < self.nodes && depth < THINKING_END && depth <= self.last_depth;
+        depth <= self.fixed_depth || thinks
+    }
+}
+
+#[inline(always)]
+const fn is_pawn(man: u8) -> bool {
+    man & 7 <= Kind::BlackPawn as u8
+}
+
+/// The balance that a game has accumulated, from the view of the side to move: material, and a
+/// little more for each queen promotion played since the game's position was set up.
+#[must_use]
+pub fn root_balance(board: &Board) -> i32 {
+    let material = |side| -> i32 {
+        let of_kind = |kind: Kind| board.count(side, kind) as i32 * MATERIAL[kind.index()];
+        Kind::ALL.into_iter().filter(|&kind| kind != Kind::King).map(of_kind).sum()
+    };
+    let promotions = |side| {
+        let queenings = board.history().iter().filter_map(|undo| undo.queened());
+        PROMOTION_EXCESS * queenings.filter(|&by| by == side).count() as i32
+    };
+    let us = board.side_to_move();
+    let balance = |side| material(side) + promotions(side);
+    balance(us) - balance(us.other())
+}
+
+/// A move between squares as the search has it: castling goes to the king's square.
+fn exact_squares(board: &Board, mv: Move) -> (u8, u8) {
+    let own =
+        |square: Square| board.piece_on(square).map(Piece::side) == Some(board.side_to_move());
+    let castled = Board::castled_squares(board.side_to_move(), mv.to() > mv.from()).0;
+    (mv.from().raw(), if own(mv.to()) { castled } else { mv.to().raw() })
+}
+
+/// The legal move that the search means by two squares: pawns become queens.
+fn legal_move(board: &Board, squares: (u8, u8)) -> Option<Move> {
+    board.legal_moves().into_iter().find(|&mv| {
+        let piece = board.piece_on(mv.from());
+        let promotes = piece.is_some_and(|piece| {
+            piece.kind().is_pawn() && mv.to().row() == piece.side().promotion_row()
+        });
+        exact_squares(board, mv) == squares && (!promotes || mv.promotion_kind() == Kind::Queen)
+    })
+}
+
+fn score_text(iteration: &Iteration) -> ScoreText {
+    let moves = MATE - iteration.score.abs();
+    if iteration.depth >= 2 && (0..=LONGEST_MATE).contains(&moves) {
+        ScoreText::Mate(if iteration.score > 0 { moves } else { -moves })
+    } else {
+        ScoreText::Centipawns(iteration.score)
+    }
+}
+
+/// The program: its hash table and its way of being asked.
+pub struct MicroMax {
+    table: MicroMaxTable,
+}
+
+/// What one search is about, for the searches that share a root.
+struct Root<'a> {
+    board: &'a Board,
+    eval: i32,
+    /// The moves to look at; `None` for all.
+    filter: Option<Vec<(u8, u8)>>,
+    /// Keeps apart what the searches of one generation of the table store.
+    salt: u64,
+}
+
+impl MicroMax {
+    /// A program with an empty table of so many MiB.
+    ///
+    /// # Errors
+    /// If the memory can't be had.
+    pub fn new(hash_mib: usize) -> Result<MicroMax, AllocationError> {
+        Ok(MicroMax { table: Table::new(hash_mib)? })
+    }
+
+    /// The size of the hash table in MiB.
+    #[must_use]
+    pub fn hash_mib(&self) -> usize {
+        self.table.mebibytes()
+    }
+
+    /// Empties the table; every search begins with an empty one anyway.
+    pub fn clear(&mut self) {
+        self.table.next_generation();
+    }
+
+    /// All iterations of an exact search, with nothing around it. `eval` is the root's evaluation,
+    /// [`root_balance`] if not given; `hash` lets the table take part.
+    pub fn iterations(
+        &mut self,
+        board: &Board,
+        eval: Option<i32>,
+        limits: &Limits,
+        hash: bool,
+    ) -> Vec<Iteration> {
+        self.table.next_generation();
+        let eval = eval.unwrap_or_else(|| root_balance(board));
+        let root = Root { board, eval, filter: None, salt: 0 };
+        let control = Control::new();
+        let mut run = Run::new(board, hash.then_some(&self.table), &control);
+        let mut iterations = Vec::new();
+        run.deepen(&root, &Budget::of(limits), &mut |_, iteration| {
+            iterations.push(*iteration);
+            Verdict::Continue
+        });
+        iterations
+    }
+
+    /// The root moves with their terms and scores in iteration 2, hash off; none if the root
+    /// evaluation is so large that there is no iteration 2.
+    #[must_use]
+    pub fn root_moves(board: &Board) -> Vec<RootMove> {
+        let control = Control::new();
+        let root = Root { board, eval: root_balance(board), filter: None, salt: 0 };
+        Run::new(board, None, &control).root_moves(&root)
+    }
+
+    /// Searches a position as the original does and sees to it that the answer is legal.
+    pub fn search(
+        &mut self,
+        board: &Board,
+        limits: &Limits,
+        control: &Control,
+        sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
+    ) -> Outcome {
+        self.table.next_generation();
+        let legal = movegen::legal_scan(board, Square::new(0, 0));
+        let mut wanted = legal.clone();
+        wanted.retain(|mv| limits.search_moves.contains(mv));
+        let filter = (!wanted.is_empty())
+            .then(|| wanted.iter().map(|&mv| exact_squares(board, mv)).collect());
+        let root = Root { board, eval: root_balance(board), filter, salt: 0 };
+        let budget = Budget::of(limits);
+
+        let mut last: Option<Iteration> = None;
+        let mut pv = Vec::new();
+        let mut run = Run::new(board, Some(&self.table), control);
+        run.deepen(&root, &budget, &mut |run, iteration| {
+            last = Some(*iteration);
+            pv = run.principal_variation(&root, iteration);
+            let mut verdict = run.report(iteration, 1, &pv, sink);
+            if limits.multi_pv > 1 && iteration.best.is_some() {
+                let lines =
+                    limits.multi_pv.min(if wanted.is_empty() { &legal } else { &wanted }.len());
+                if run.further_lines(&root, iteration, lines, sink) == Verdict::Stop {
+                    verdict = Verdict::Stop;
+                }
+            }
+            let mate_found = matches!((score_text(iteration), limits.mate),
+                (ScoreText::Mate(n), Some(asked)) if n > 0 && n as u32 <= asked);
+            if mate_found { Verdict::Stop } else { verdict }
+        });
+
+        let mut outcome = Outcome {
+            best: None,
+            ponder: None,
+            score: last.as_ref().map_or(ScoreText::Centipawns(root.eval), score_text),
+            depth: last.map_or(0, |iteration| iteration.depth),
+            nodes: last.map_or(0, |iteration| iteration.nodes),
+            notes: Vec::new(),
+        };
+        let answer = last.and_then(|iteration| iteration.best);
+        outcome.best = answer.and_then(|(from, to)| legal_move(board, (from.raw(), to.raw())));
+        if outcome.best.is_some() {
+            outcome.ponder = pv.get(1).copied();
+        } else {
+            let text = answer.map_or("0000".to_owned(), |(from, to)| format!("{from}{to}"));
+            outcome.notes.push(format!("exact: {text}"));
+            if root.eval.abs() > DECIDED {
+                self.search_as_equal(&root, &budget, control, &mut outcome);
+            }
+            let first = if wanted.is_empty() { &legal } else { &wanted }.first().copied();
+            outcome.best = outcome.best.or(first);
+        }
+        outcome
+    }
+
+    /// So much material that the original gives no move: it is asked again as if material were
+    /// equal.
+    fn search_as_equal(
+        &mut self,
+        root: &Root<'_>,
+        budget: &Budget,
+        control: &Control,
+        outcome: &mut Outcome,
+    ) {
+        self.table.next_generation();
+        let equal = Root { board: root.board, eval: 0, filter: root.filter.clone(), salt: 0 };
+        let mut run = Run::new(root.board, Some(&self.table), control);
+        let mut last = None;
+        run.deepen(&equal, budget, &mut |_, iteration| {
+            last = Some(*iteration);
+            Verdict::Continue
+        });
+        if let Some(Iteration { nodes, best: Some((from, to)), .. }) = last {
+            outcome.best = legal_move(root.board, (from.raw(), to.raw()));
+            outcome.nodes = nodes;
+        }
+    }
+}
+
+/// A search in progress.
+struct Run<'a> {
+    squares: Squares,
+    /// Each side's men as a set of squares in scan order.
+    men: [u64; 2],
+    kings: [u8; 2],
+    nodes: u64,
+    probe_nodes: u64,
+    /// The lock of a stalemated root's probe, which is neither found nor stored.
+    unstored_lock: u64,
+    stopped: bool,
+    table: Option<&'a MicroMaxTable>,
+    control: &'a Control,
+    zobrist: &'static Zobrist,
+    moves: Vec<Pseudo>,
+}
+
+impl<'a> Run<'a> {
+    fn new(board: &Board, table: Option<&'a MicroMaxTable>, control: &'a Control) -> Run<'a> {
+        let mut run = Run {
+            squares: *board.squares(),
+            men: [0; 2],
+            kings: Side::ALL.map(|side| board.king(side).raw()),
+            nodes: 0,
+            probe_nodes: 0,
+            unstored_lock: NO_LOCK,
+            stopped: false,
+            table,
+            control,
+            zobrist: Zobrist::get(),
+            moves: Vec::with_capacity(4096),
+        };
+        for square in Square::all() {
+            if let Some(piece) = board.piece_on(square) {
+                run.men[piece.side().index()] |= 1 << scan_number(square.raw());
+            }
+        }
+        // Only the orthodox castlings exist here: a king on the e-file and a rook in the corner.
+        for side in Side::ALL {
+            let king = board.king(side);
+            for king_side in [false, true] {
+                let corner = if king_side { 7 } else { 0 };
+                let rook = board.castling_rook(side, king_side);
+                if let Some(rook) = rook.filter(|rook| rook.file() == corner && king.file() == 4) {
+                    run.squares[rook.index()] |= VIRGIN;
+                    run.squares[king.index()] |= VIRGIN;
+                }
+            }
+        }
+        run
+    }
+
+    /// The one place where nodes are counted and the one where a search stops. Returns whether to
+    /// go on.
+    #[inline(always)]
+    fn count_node(&mut self) -> bool {
+        if self.nodes.is_multiple_of(super::POLL_INTERVAL) && self.nodes > 0 {
+            self.control.publish(self.nodes);
+            // Before the first poll there is no move yet, and an answer without one is of no use.
+            if self.control.is_stopped() {
+                self.stopped = true;
+                return false;
+            }
+        }
+        self.nodes += 1;
+        true
+    }
+
+    fn root_node(&self, root: &Root<'_>) -> Node {
+        let mut keys = Keys { index: root.salt, lock: root.salt };
+        for square in Square::all() {
+            let man = at(&self.squares, square.raw());
+            if man != 0 {
+                keys ^= self.piece_keys(man, square.raw());
+            }
+        }
+        Node {
+            side: root.board.side_to_move(),
+            alpha: -INFINITY,
+            beta: INFINITY,
+            eval: root.eval,
+            keys,
+            en_passant: root.board.raw_en_passant().map_or(NONE, Square::raw),
+            previous_to: ROOT,
+        }
+    }
+
+    /// The outermost node: one iteration after the other until the budget is spent. The iteration in
+    /// progress is completed; one that is stopped is as if it had not begun.
+    fn deepen(
+        &mut self,
+        root: &Root<'_>,
+        budget: &Budget,
+        each: &mut dyn FnMut(&Run<'a>, &Iteration) -> Verdict,
+    ) {
+        let node = self.root_node(root);
+        let keys = self.lookup_keys(&node);
+        self.probe_nodes = budget.probe_nodes;
+        let mut best = Best::NONE;
+        let mut range = root.filter.as_ref().map(|filter| {
+            let (first, _) = self.generate(&node);
+            self.moves.retain(|mv| filter.contains(&(mv.from, mv.to)));
+            (first, self.moves.len())
+        });
+        if !self.count_node() {
+            return;
+        }
+        let mut depth = 0;
+        while budget.begins(depth + 1, self.nodes) {
+            depth += 1;
+            let mut score = self.iterate(&node, depth, &mut best, &mut range);
+            let stored_depth = if score.abs() > DECIDED { DECIDED_DEPTH } else { depth };
+            if score == -INFINITY && !self.stopped {
+                score = -self.probe(&node) / 2;
+            }
+            if self.stopped {
+                return;
+            }
+            self.store(&node, keys, 0, stored_depth, score, best);
+            let square = Square::from_index_masked;
+            let best = best.exists().then(|| (square(best.from), square(best.to)));
+            let iteration = Iteration { depth: depth as u32, nodes: self.nodes, score, best };
+            if each(self, &iteration) == Verdict::Stop || stored_depth == DECIDED_DEPTH {
+                return;
+            }
+        }
+    }
+
+    /// Iteration 2 of the root, move by move.
+    fn root_moves(&mut self, root: &Root<'_>) -> Vec<RootMove> {
+        let node = self.root_node(root);
+        if root.eval.abs() > DECIDED {
+            return Vec::new();
+        }
+        let (first, end) = self.generate(&node);
+        let mut score = -INFINITY;
+        let mut found = Vec::new();
+        for i in first..end {
+            let mv = self.moves[i];
+            let result = self.try_move(&node, &mv, score, 2);
+            score = score.max(result);
+            let promotes = is_pawn(mv.moved) && !is_pawn(mv.placed);
+            let gain =
+                MATERIAL[usize::from(mv.captured & 7)] + if promotes { PROMOTION_GAIN } else { 0 };
+            found.push(RootMove {
+                from: Square::from_index_masked(mv.from),
+                to: Square::from_index_masked(mv.to),
+                positional: i32::from(mv.delta) - gain,
+                gain,
+                en_passant: Square::from_index(mv.skipped),
+                castling: mv.rook_from != NONE,
+                score: result,
+            });
+        }
+        found
+    }
+
+    fn report(
+        &self,
+        iteration: &Iteration,
+        multi_pv: usize,
+        pv: &[Move],
+        sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
+    ) -> Verdict {
+        let hash_full = self.table.map_or(0, |table| {
+            let generation = table.generation();
+            table.fill(|entry| entry.generation == generation)
+        });
+        sink(&Report {
+            depth: iteration.depth,
+            seldepth: None,
+            multi_pv,
+            score: score_text(iteration),
+            nodes: iteration.nodes,
+            hash_full,
+            pv,
+        })
+    }
+
+    /// Lines 2 and up of an iteration: for each the exact search to the same depth, without the
+    /// moves that are better.
+    fn further_lines(
+        &self,
+        root: &Root<'_>,
+        iteration: &Iteration,
+        lines: usize,
+        sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
+    ) -> Verdict {
+        let mut verdict = Verdict::Continue;
+        let mut filter = root.filter.clone().unwrap_or_else(|| {
+            root.board.legal_moves().iter().map(|&mv| exact_squares(root.board, mv)).collect()
+        });
+        let mut better = iteration.best;
+        for line in 2..=lines {
+            let Some((from, to)) = better else { break };
+            filter.retain(|&squares| squares != (from.raw(), to.raw()));
+            let salt = (u64::from(iteration.depth) << 32 | line as u64)
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let root = Root { filter: Some(filter.clone()), salt, ..*root };
+            let mut run = Run::new(root.board, self.table, self.control);
+            let mut last = None;
+            run.deepen(&root, &Budget::fixed(iteration.depth as i32), &mut |_, iteration| {
+                last = Some(*iteration);
+                Verdict::Continue
+            });
+            let Some(result) = last.filter(|_| !run.stopped) else { break };
+            let pv = run.principal_variation(&root, &result);
+            // A decided line ends early, but belongs to this depth like the others.
+            let shown = Iteration { depth: iteration.depth, ..result };
+            if run.report(&shown, line, &pv, sink) == Verdict::Stop {
+                verdict = Verdict::Stop;
+            }
+            better = result.best;
+        }
+        verdict
+    }
+
+    /// The expected moves, from the table as far as they are legal and the game goes on. A mate that
+    /// can't be shown to its end is not shown.
+    fn principal_variation(&self, root: &Root<'_>, iteration: &Iteration) -> Vec<Move> {
+        let announced = match score_text(iteration) {
+            ScoreText::Mate(n) if n > 0 => Some(2 * n as usize - 1),
+            ScoreText::Mate(n) => Some(2 * n.unsigned_abs() as usize),
+            ScoreText::Centipawns(_) => None,
+        };
+        let mut pv = Vec::new();
+        let mut board = root.board.clone();
+        let mut castled = Keys { index: root.salt, lock: root.salt };
+        let mut next = iteration.best.map(|(from, to)| (from.raw(), to.raw()));
+        while let Some(mv) = next.and_then(|squares| legal_move(&board, squares)) {
+            let (from, to) = exact_squares(&board, mv);
+            let castling = to != mv.to().raw();
+            let mut en_passant = NONE;
+            if castling {
+                castled ^= self.zobrist.castled(board.side_to_move(), to > from);
+                en_passant = from.midpoint(to);
+            }
+            board.play(mv);
+            pv.push(mv);
+            let line_is_full = pv.len() >= announced.unwrap_or(2 * iteration.depth as usize);
+            if line_is_full || board.repetitions() > 0 || board.outcome().is_some() {
+                break;
+            }
+            if let Some(square) = board.raw_en_passant() {
+                en_passant = square.raw();
+            }
+            next = self.stored_move(&board, castled, en_passant);
+        }
+        match announced {
+            Some(length) if pv.len() != length || !board.is_checkmate() => Vec::new(),
+            _ => pv,
+        }
+    }
+
+    /// The best move that the table has for a position below the root. A double push that was
+    /// sneaked in passed no en-passant square on, so that is looked for too.
+    fn stored_move(&self, board: &Board, castled: Keys, en_passant: u8) -> Option<(u8, u8)> {
+        let table = self.table?;
+        let placement = Square::all()
+            .filter_map(|square| Some(self.zobrist.piece(board.piece_on(square)?, square)))
+            .fold(castled, |keys, piece| keys ^ piece);
+        [en_passant, NONE].into_iter().find_map(|en_passant| {
+            let node = Node {
+                side: board.side_to_move(),
+                alpha: 0,
+                beta: 0,
+                eval: 0,
+                keys: placement,
+                en_passant,
+                previous_to: ROOT,
+            };
+            let keys = self.lookup_keys(&node);
+            let slots = table.slots(keys);
+            let entry = (0..SLOTS)
+                .map(|slot| slots.load(slot))
+                .find(|entry| entry.generation == table.generation() && entry.lock == keys.lock)?;
+            let normal = entry.flags & NORMAL != 0;
+            let best = Best { from: entry.from, to: entry.to, normal };
+            best.exists().then_some((best.from, best.to))
+        })
+    }
+
+    /// The node, in the original's steps: hash, count, then one iteration after the other.
+    fn visit(&mut self, node: Node, n: i32) -> i32 {
+        let mut depth = 0;
+        let mut best = Best::NONE;
+        let lookup = self.lookup_keys(&node);
+        let mut slot = 0;
+        if let Some(table) = self.table {
+            let slots = table.slots(lookup);
+            let generation = table.generation();
+            while slot < SLOTS {
+                let entry = slots.load(slot);
+                if entry.generation != generation {
+                    break;
+                }
+                if entry.lock != lookup.lock {
+                    slot += 1;
+                    continue;
+                }
+                depth = i32::from(entry.depth);
+                let score = i32::from(entry.score);
+                if depth >= n {
+                    let above = score >= node.beta || entry.flags & UPPER != 0;
+                    let below = score <= node.alpha || entry.flags & LOWER != 0;
+                    if above && below {
+                        return score;
+                    }
+                    depth = n - 1;
+                }
+                best.from = entry.from;
+                if depth > 0 {
+                    best.to = entry.to;
+                    best.normal = entry.flags & NORMAL != 0;
+                }
+                break;
+            }
+        }
+        if !self.count_node() {
+            return 0;
+        }
+        let moves_before = self.moves.len();
+        let mut range = None;
+        let mut score = 0;
+        while depth < n {
+            depth += 1;
+            score = self.iterate(&node, depth, &mut best, &mut range);
+            if self.stopped {
+                break;
+            }
+            if score.abs() > DECIDED {
+                depth = DECIDED_DEPTH;
+            }
+            if score == -INFINITY {
+                score = -self.probe(&node) / 2;
+                if self.stopped {
+                    break;
+                }
+            }
+            self.store(&node, lookup, slot, depth, score, best);
+        }
+        self.moves.truncate(moves_before);
+        score
+    }
+
+    #[inline(always)]
+    fn lookup_keys(&self, node: &Node) -> Keys {
+        let mut keys = node.keys;
+        if node.side == Side::Black {
+            keys ^= self.zobrist.side();
+        }
+        if let Some(square) = Square::from_index(node.en_passant) {
+            keys ^= self.zobrist.en_passant(square);
+        }
+        // The probe of a stalemated root, met again below itself.
+        if node.keys.lock == self.unstored_lock {
+            keys.lock = NO_LOCK;
+        }
+        keys
+    }
+
+    /// Stores an iteration's result. `slot` is where the lookup ended; since then descendants may
+    /// have filled slots, but none has been emptied. Only a deeper exact entry resists.
+    #[inline(always)]
+    fn store(&self, node: &Node, keys: Keys, slot: usize, depth: i32, score: i32, best: Best) {
+        let Some(table) = self.table else { return };
+        if keys.lock == NO_LOCK {
+            return;
+        }
+        let generation = table.generation();
+        let slots = table.slots(keys);
+        for slot in slot..SLOTS {
+            let old = slots.load(slot);
+            let empty = old.generation != generation;
+            if !empty && old.lock != keys.lock {
+                continue;
+            }
+            if empty || old.flags & EXACT != EXACT || i32::from(old.depth) <= depth {
+                let lower = if score > node.alpha { LOWER } else { 0 };
+                let upper = if score < node.beta { UPPER } else { 0 };
+                let normal = if best.normal { NORMAL } else { 0 };
+                let entry = MicroMaxEntry {
+                    lock: keys.lock,
+                    score: score as i16,
+                    depth: depth as u8,
+                    from: best.from,
+                    to: best.to,
+                    flags: lower | upper | normal,
+                    generation,
+                };
+                slots.store(slot, entry);
+            }
+            return;
+        }
+    }
+
+    /// One iteration: all moves to this depth, best move first.
+    fn iterate(&mut self, node: &Node, depth: i32, best: &mut Best, range: &mut MoveRange) -> i32 {
+        let king_can_be_taken = self.king_can_be_taken(node);
+        if depth == 1 && !king_can_be_taken {
+            return self.recaptures(node, best);
+        }
+        let mut score = if depth == 1 { node.eval } else { -INFINITY };
+        let start = best.from;
+        let mut without_pushes = false;
+        if best.normal {
+            let mv = self.complete(node, best.from, best.to);
+            if mv.takes_king {
+                return INFINITY;
+            }
+            score = self.try_move(node, &mv, score, depth);
+            if self.stopped || (score >= node.beta && !king_can_be_taken) {
+                return score;
+            }
+            // A best move that is a pawn's capture consumes the pawn's straight step, so that its
+            // pushes are not looked at in this iteration: a quirk of the original.
+            without_pushes = is_pawn(mv.moved) && mv.from & 15 != mv.to & 15;
+        }
+
+        let (first, end) = *range.get_or_insert_with(|| self.generate(node));
+        let in_scan_order = |mv: &Pseudo| scan_number(mv.from) < scan_number(start);
+        let middle = first + self.moves[first..end].partition_point(in_scan_order);
+        for i in (middle..end).chain(first..middle) {
+            let mv = self.moves[i];
+            if without_pushes && mv.from == start && mv.from & 15 == mv.to & 15 {
+                continue;
+            }
+            if mv.takes_king {
+                score = INFINITY;
+            }
+            if score >= node.beta {
+                break;
+            }
+            if depth == 1 && mv.to != node.previous_to {
+                continue;
+            }
+            let result = self.try_move(node, &mv, score, depth);
+            if self.stopped {
+                return score;
+            }
+            if result > score {
+                score = result;
+                *best = Best { from: mv.from, to: mv.to, normal: mv.rook_from == NONE };
+                if score >= node.beta && !king_can_be_taken {
+                    break;
+                }
+            }
+        }
+        score
+    }
+
+    /// An iteration of depth 1 where no king can be taken: stand pat, or recapture on the square
+    /// that the opponent has just moved to.
+    fn recaptures(&mut self, node: &Node, best: &mut Best) -> i32 {
+        let mut score = node.eval;
+        let target = at(&self.squares, node.previous_to);
+        if score >= node.beta || target & node.side.other().bit() == 0 {
+            return score;
+        }
+        let capturers = self.attackers(node.side, node.previous_to);
+        for from in cyclic(capturers, best.from) {
+            let mv = self.complete(node, from, node.previous_to);
+            let result = self.try_move(node, &mv, score, 1);
+            if self.stopped {
+                return score;
+            }
+            if result > score {
+                score = result;
+                *best = Best { from, to: mv.to, normal: true };
+                if score >= node.beta {
+                    break;
+                }
+            }
+        }
+        score
+    }
+
+    /// The men of a side that attack a square.
+    #[inline(always)]
+    fn attackers(&self, side: Side, target: u8) -> u64 {
+        let mut found = 0;
+        for from in cyclic(self.men[side.index()], 0) {
+            if attacks(&self.squares, at(&self.squares, from), from, target, |_| false) {
+                found |= 1 << scan_number(from);
+            }
+        }
+        found
+    }
+
+    /// Whether some move in this node counts as taking the king. Right after castling any move to a
+    /// square of the king's way does; rare enough to look at each.
+    #[inline(always)]
+    fn king_can_be_taken(&self, node: &Node) -> bool {
+        (node.en_passant != NONE && at(&self.squares, node.en_passant) != 0)
+            || self.attacks_king(node.side)
+    }
+
+    #[inline(always)]
+    fn attacks_king(&self, side: Side) -> bool {
+        let king = self.kings[side.other().index()];
+        cyclic(self.men[side.index()], 0)
+            .any(|from| attacks(&self.squares, at(&self.squares, from), from, king, |_| false))
+    }
+
+    /// No move keeps the king: if it is attacked, that is mate, else stalemate. Found out by letting
+    /// the opponent move.
+    fn probe(&mut self, node: &Node) -> i32 {
+        if node.previous_to == ROOT {
+            return self.root_probe(node);
+        }
+        if !self.count_node() {
+            return 0;
+        }
+        if self.attacks_king(node.side.other()) { INFINITY } else { 0 }
+    }
+
+    /// At the root the opponent's move is thought about like the root's own, as long as a node limit
+    /// lasts: a quirk of the original. If the opponent is stalemated too the move goes back and
+    /// forth, a node each time.
+    fn root_probe(&mut self, node: &Node) -> i32 {
+        let mut keys = node.keys;
+        keys.lock ^= PROBE_SALT;
+        self.unstored_lock = keys.lock;
+        let mut side = node.side.other();
+        loop {
+            if self.stopped || !self.count_node() {
+                return 0;
+            }
+            if self.attacks_king(side) {
+                return INFINITY;
+            }
+            let probe = Node {
+                side,
+                alpha: -INFINITY,
+                beta: INFINITY,
+                eval: 0,
+                keys,
+                en_passant: NONE,
+                previous_to: ROOT,
+            };
+            let score = self.deepen_probe(&probe);
+            if score != -INFINITY {
+                return score;
+            }
+            side = side.other();
+        }
+    }
+
+    fn deepen_probe(&mut self, probe: &Node) -> i32 {
+        let mut score = probe.eval;
+        let mut best = Best::NONE;
+        let mut range = None;
+        for depth in 2..THINKING_END {
+            if self.nodes >= self.probe_nodes || score.abs() > DECIDED || self.stopped {
+                break;
+            }
+            score = self.iterate(probe, depth, &mut best, &mut range);
+        }
+        score
+    }
+
+    /// Makes a move, searches the reply and takes it back. A result above the node's own evaluation
+    /// loses a point: gains that are put off shrink, and the shortest way is preferred. The window
+    /// is opened by as much on one side.
+    #[inline(always)]
+    fn try_move(&mut self, node: &Node, mv: &Pseudo, score: i32, depth: i32) -> i32 {
+        let extends = mv.to == node.previous_to;
+        let keys = self.keys_after(node, mv);
+        let child = Node {
+            side: node.side.other(),
+            alpha: -node.beta - i32::from(node.beta > node.eval),
+            beta: -score.max(node.alpha),
+            eval: -(node.eval + i32::from(mv.delta)),
+            keys,
+            en_passant: mv.skipped,
+            previous_to: mv.to,
+        };
+        if let Some(table) = self.table {
+            table.prefetch(self.lookup_keys(&child));
+        }
+        self.make(node.side, mv);
+        let result = -self.visit(child, if extends { depth } else { depth - 1 });
+        self.unmake(node.side, mv);
+        if result > node.eval { result - 1 } else { result }
+    }
+
+    #[inline(always)]
+    fn piece_keys(&self, man: u8, square: u8) -> Keys {
+        let piece = Piece::from_raw_occupied(man & !VIRGIN);
+        self.zobrist.piece(piece, Square::from_index_masked(square))
+    }
+
+    #[inline(always)]
+    fn keys_after(&self, node: &Node, mv: &Pseudo) -> Keys {
+        let mut keys = node.keys;
+        keys ^= self.piece_keys(mv.moved, mv.from) ^ self.piece_keys(mv.placed, mv.to);
+        if mv.captured != 0 {
+            keys ^= self.piece_keys(mv.captured, mv.captured_on);
+        }
+        if mv.rook_from != NONE {
+            let rook = Piece::new(node.side, Kind::Rook).raw();
+            keys ^= self.piece_keys(rook, mv.rook_from) ^ self.piece_keys(rook, mv.skipped);
+            keys ^= self.zobrist.castled(node.side, mv.rook_from > mv.from);
+        }
+        keys
+    }
+
+    #[inline(always)]
+    fn make(&mut self, side: Side, mv: &Pseudo) {
+        let (us, them) = (side.index(), side.other().index());
+        if mv.captured != 0 {
+            self.squares[usize::from(mv.captured_on & 0x7f)] = 0;
+            self.men[them] ^= 1 << scan_number(mv.captured_on);
+        }
+        self.squares[usize::from(mv.from & 0x7f)] = 0;
+        self.squares[usize::from(mv.to & 0x7f)] = mv.placed;
+        self.men[us] ^= 1 << scan_number(mv.from) | 1 << scan_number(mv.to);
+        if mv.moved & 7 == Kind::King as u8 {
+            self.kings[us] = mv.to;
+        }
+        if mv.rook_from != NONE {
+            self.squares[usize::from(mv.rook_from & 0x7f)] = 0;
+            self.squares[usize::from(mv.skipped & 0x7f)] = Piece::new(side, Kind::Rook).raw();
+            self.men[us] ^= 1 << scan_number(mv.rook_from) | 1 << scan_number(mv.skipped);
+        }
+    }
+
+    #[inline(always)]
+    fn unmake(&mut self, side: Side, mv: &Pseudo) {
+        let (us, them) = (side.index(), side.other().index());
+        if mv.rook_from != NONE {
+            self.squares[usize::from(mv.skipped & 0x7f)] = 0;
+            self.squares[usize::from(mv.rook_from & 0x7f)] =
+                Piece::new(side, Kind::Rook).raw() | VIRGIN;
+            self.men[us] ^= 1 << scan_number(mv.rook_from) | 1 << scan_number(mv.skipped);
+        }
+        if mv.moved & 7 == Kind::King as u8 {
+            self.kings[us] = mv.from;
+        }
+        self.men[us] ^= 1 << scan_number(mv.from) | 1 << scan_number(mv.to);
+        self.squares[usize::from(mv.to & 0x7f)] = 0;
+        self.squares[usize::from(mv.from & 0x7f)] = mv.moved;
+        if mv.captured != 0 {
+            self.squares[usize::from(mv.captured_on & 0x7f)] = mv.captured;
+            self.men[them] ^= 1 << scan_number(mv.captured_on);
+        }
+    }
+
+    /// The move between two squares when it is made out of turn, as the best move or a recapture:
+    /// a double push sneaked in like this passes no en-passant square on, a quirk of the original.
+    #[inline(always)]
+    fn complete(&self, node: &Node, from: u8, to: u8) -> Pseudo {
+        let moved = at(&self.squares, from);
+        let captured_on = if is_pawn(moved) && to == node.en_passant { to ^ 16 } else { to };
+        self.describe(node, from, to, captured_on, NONE, NONE)
+    }
+
+    #[inline(always)]
+    fn describe(
+        &self,
+        node: &Node,
+        from: u8,
+        to: u8,
+        captured_on: u8,
+        skipped: u8,
+        rook_from: u8,
+    ) -> Pseudo {
+        let moved = at(&self.squares, from);
+        let captured = at(&self.squares, captured_on);
+        let mut placed = moved & !VIRGIN;
+        let mut delta = MATERIAL[usize::from(captured & 7)];
+        let kind = moved & 7;
+        if kind <= Kind::Bishop as u8 {
+            delta += centre(from) - centre(to);
+        }
+        if rook_from != NONE {
+            delta += CASTLING_BONUS;
+        }
+        if is_pawn(moved) {
+            let fellow = |square: u8| on_board(square) && at(&self.squares, square) == placed;
+            let missing =
+                i32::from(!fellow(from.wrapping_sub(2))) + i32::from(!fellow(from.wrapping_add(2)));
+            delta -= MISSING_NEIGHBOUR * (missing - 1);
+            if to >> 4 == node.side.promotion_row() {
+                placed = Piece::new(node.side, Kind::Queen).raw();
+                delta += PROMOTION_GAIN;
+            }
+        }
+        let on_kings_way = node.en_passant != NONE
+            && at(&self.squares, node.en_passant) != 0
+            && to.abs_diff(node.en_passant) <= 1;
+        let takes_king = (captured != 0 && captured & 7 == Kind::King as u8) || on_kings_way;
+        Pseudo {
+            from,
+            to,
+            captured_on,
+            captured,
+            moved,
+            placed,
+            skipped,
+            rook_from,
+            delta: delta as i16,
+            takes_king,
+        }
+    }
+
+    /// All moves of a node in scan order from a8.
+    fn generate(&mut self, node: &Node) -> (usize, usize) {
+        let first = self.moves.len();
+        for from in cyclic(self.men[node.side.index()], 0) {
+            let moved = at(&self.squares, from);
+            let kind = Piece::from_raw_occupied(moved & !VIRGIN).kind();
+            for &step in steps(kind) {
+                self.generate_ray(node, from, moved, step);
+            }
+        }
+        (first, self.moves.len())
+    }
+
+    /// The moves of one man in one direction, castling and double pushes included.
+    #[inline(always)]
+    fn generate_ray(&mut self, node: &Node, from: u8, moved: u8, step: i8) {
+        let pawn = is_pawn(moved);
+        let straight = step % 8 == 0;
+        let leaper = moved & 7 <= Kind::King as u8;
+        let third_row = if node.side == Side::White { 5 } else { 2 };
+        let mut rook_from = NONE;
+        let mut skipped = NONE;
+        let mut to = from;
+        loop {
+            to = to.wrapping_add_signed(step);
+            if !on_board(to) {
+                return;
+            }
+            let captured_on = if pawn && to == node.en_passant { to ^ 16 } else { to };
+            let target = at(&self.squares, captured_on);
+            if target & node.side.bit() != 0 || (pawn && straight == (target != 0)) {
+                return;
+            }
+            let mv = self.describe(node, from, to, captured_on, skipped, rook_from);
+            self.moves.push(mv);
+            if target != 0 {
+                return;
+            }
+            if pawn && to >> 4 == third_row && straight {
+                skipped = to;
+            } else if moved & VIRGIN != 0 && step.abs() == 1 && leaper && rook_from == NONE {
+                rook_from = if step > 0 { (from & 0x70) + 7 } else { from & 0x70 };
+                let inwards = -step;
+                let beside = rook_from.wrapping_add_signed(inwards);
+                let virgin_rook = at(&self.squares, rook_from) & VIRGIN != 0;
+                let free = at(&self.squares, beside) == 0
+                    && at(&self.squares, beside.wrapping_add_signed(inwards)) == 0;
+                if !virgin_rook || !free {
+                    return;
+                }
+                skipped = to;
+            } else if leaper {
+                return;
+            }
+        }
+    }
+}

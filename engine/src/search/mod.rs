@@ -1,0 +1,252 @@
+//! Searching: what to search for, how to be stopped, what is reported.
+//!
+//! A search counts nodes and knows no time. It stops in one place only, immediately before a node is
+//! counted: when the count has reached its limit, or when the stop flag is seen. What was searched
+//! up to N nodes can therefore be searched again, exactly, with `nodes N`.
+
+pub mod micromax;
+
+use crate::board::Board;
+use crate::memory::AllocationError;
+use crate::moves::Move;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use micromax::MicroMax;
+
+/// How often, in nodes, a search looks at its stop flag and publishes its count.
+pub const POLL_INTERVAL: u64 = 1024;
+
+/// Which program plays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Style {
+    /// The strong search. Until it exists this plays as [`Style::MicroMax`].
+    Cairn,
+    /// micro-Max 3.2, exact to the node.
+    #[default]
+    MicroMax,
+}
+
+impl Style {
+    /// All styles.
+    pub const ALL: [Style; 2] = [Style::Cairn, Style::MicroMax];
+}
+
+impl fmt::Display for Style {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Style::Cairn => "Cairn",
+            Style::MicroMax => "MicroMax",
+        })
+    }
+}
+
+/// A name that no style has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StyleNameError;
+
+impl fmt::Display for StyleNameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("styles are Cairn and MicroMax")
+    }
+}
+
+impl std::error::Error for StyleNameError {}
+
+impl FromStr for Style {
+    type Err = StyleNameError;
+
+    fn from_str(name: &str) -> Result<Style, StyleNameError> {
+        Style::ALL
+            .into_iter()
+            .find(|style| style.to_string().eq_ignore_ascii_case(name))
+            .ok_or(StyleNameError)
+    }
+}
+
+/// What ends a search; without any limit only the stop flag or the sink does. All that are given
+/// hold together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// The last iteration.
+    pub depth: Option<u32>,
+    /// The node budget.
+    pub nodes: Option<u64>,
+    /// Stop when a mate in this many moves, or fewer, is found.
+    pub mate: Option<u32>,
+    /// The root moves to look at; empty means all. Moves that are not legal are ignored.
+    pub search_moves: Vec<Move>,
+    /// How many of the best moves get a line of their own, from 1.
+    pub multi_pv: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { depth: None, nodes: None, mate: None, search_moves: Vec::new(), multi_pv: 1 }
+    }
+}
+
+/// What a running search shares with whoever started it. Each search gets a fresh one, so that no
+/// stop is ever lost or stale.
+#[derive(Debug, Default)]
+pub struct Control {
+    stop: AtomicBool,
+    nodes: AtomicU64,
+}
+
+impl Control {
+    /// A control block for one search.
+    #[must_use]
+    pub fn new() -> Control {
+        Control::default()
+    }
+
+    /// Asks the search to end; it does within [`POLL_INTERVAL`] nodes.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the search has been asked to end.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The nodes counted so far, published every [`POLL_INTERVAL`] nodes.
+    #[must_use]
+    pub fn nodes(&self) -> u64 {
+        self.nodes.load(Ordering::Relaxed)
+    }
+
+    fn publish(&self, nodes: u64) {
+        self.nodes.store(nodes, Ordering::Relaxed);
+    }
+}
+
+/// A score as protocols want it, from the view of the side to move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ScoreText {
+    /// In hundredths of a pawn.
+    Centipawns(i32),
+    /// Mate in so many of the winner's moves; negative if it is the other side that mates, 0 if the
+    /// side to move is mated already.
+    Mate(i32),
+}
+
+/// As UCI has it: `cp 12`, `mate -3`.
+impl fmt::Display for ScoreText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScoreText::Centipawns(value) => write!(f, "cp {value}"),
+            ScoreText::Mate(moves) => write!(f, "mate {moves}"),
+        }
+    }
+}
+
+/// What is known after an iteration, for one of the best moves.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    /// The iteration.
+    pub depth: u32,
+    /// The longest line looked at, in half-moves, where the search keeps count of it.
+    pub seldepth: Option<u32>,
+    /// Which of the best moves this is about, from 1.
+    pub multi_pv: usize,
+    /// What the line is worth.
+    pub score: ScoreText,
+    /// Nodes counted since the search began.
+    pub nodes: u64,
+    /// How full the hash table is, in permill.
+    pub hash_full: u32,
+    /// The expected moves, legal one after the other; may be empty.
+    pub pv: &'a [Move],
+}
+
+/// What the sink of reports wants to happen next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Search on.
+    Continue,
+    /// Enough: begin no further iteration.
+    Stop,
+}
+
+/// What a search came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The move to play: legal, and there is one unless the game is over.
+    pub best: Option<Move>,
+    /// The reply expected to it.
+    pub ponder: Option<Move>,
+    /// What the best move is worth.
+    pub score: ScoreText,
+    /// The last complete iteration, 0 if there was none.
+    pub depth: u32,
+    /// The node count that, given as a limit, repeats this outcome.
+    pub nodes: u64,
+    /// Things worth telling a person.
+    pub notes: Vec<String>,
+}
+
+/// Holds what lives from one search to the next: the style and the hash table.
+pub struct Searcher {
+    style: Style,
+    micromax: MicroMax,
+}
+
+impl Searcher {
+    /// A searcher with a hash table of so many MiB.
+    ///
+    /// # Errors
+    /// If the memory can't be had.
+    pub fn new(style: Style, hash_mib: usize) -> Result<Searcher, AllocationError> {
+        Ok(Searcher { style, micromax: MicroMax::new(hash_mib)? })
+    }
+
+    /// The style that plays.
+    #[must_use]
+    pub const fn style(&self) -> Style {
+        self.style
+    }
+
+    /// Lets another style play.
+    ///
+    /// # Errors
+    /// If the memory for its table can't be had; the style stays as it was.
+    pub fn set_style(&mut self, style: Style) -> Result<(), AllocationError> {
+        self.style = style;
+        Ok(())
+    }
+
+    /// The size of the hash table in MiB.
+    #[must_use]
+    pub fn hash_mib(&self) -> usize {
+        self.micromax.hash_mib()
+    }
+
+    /// Replaces the hash table by an empty one of so many MiB.
+    ///
+    /// # Errors
+    /// If the memory can't be had; the old table is kept.
+    pub fn resize(&mut self, hash_mib: usize) -> Result<(), AllocationError> {
+        self.micromax = MicroMax::new(hash_mib)?;
+        Ok(())
+    }
+
+    /// Forgets everything that was learnt.
+    pub fn clear(&mut self) {
+        self.micromax.clear();
+    }
+
+    /// Searches a position and reports every finished iteration to `sink`.
+    pub fn search(
+        &mut self,
+        board: &Board,
+        limits: &Limits,
+        control: &Control,
+        sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
+    ) -> Outcome {
+        self.micromax.search(board, limits, control, sink)
+    }
+}
