@@ -11,7 +11,7 @@
 //! move to be met; if so, the moves are met one by one in the original's order.
 
 use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
-use crate::attack::{Squares, at, attacks, on_board, steps};
+use crate::attack::{Squares, at, attacks, line_step, on_board, reaches, steps};
 use crate::board::Board;
 use crate::hash::{Entry, SLOTS, Table};
 use crate::keys::{Keys, Zobrist};
@@ -169,11 +169,16 @@ struct Node {
     en_passant: u8,
     /// Where the opponent has just moved to.
     previous_to: u8,
+    /// Whether some move in this node counts as taking the king. Right after castling any move to a
+    /// square of the king's way does; that is rare enough to look at each move then.
+    king_can_be_taken: bool,
 }
 
 /// A move with all that making it takes.
 #[derive(Clone, Copy)]
 struct Pseudo {
+    /// The keys of the placement after it.
+    keys: Keys,
     from: u8,
     to: u8,
     /// Where the captured man stands, if any.
@@ -191,8 +196,18 @@ struct Pseudo {
     takes_king: bool,
 }
 
-/// The moves of a node, generated when first needed: a range of [`Run::moves`].
-type MoveRange = Option<(usize, usize)>;
+/// What a node finds out when it first needs it.
+#[derive(Clone, Copy, Default)]
+struct Scratch {
+    /// Its moves, a range of [`Run::moves`].
+    range: Option<(usize, usize)>,
+    /// Whether the side to move is in check.
+    in_check: Option<bool>,
+}
+
+/// How many moves ahead the table is told which line will be asked for: about as long as memory
+/// takes to answer.
+const PREFETCH_DISTANCE: usize = 3;
 
 /// A finished iteration of the outermost node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -549,6 +564,7 @@ impl<'a> Run<'a> {
             keys,
             en_passant: root.board.raw_en_passant().map_or(NONE, Square::raw),
             previous_to: ROOT,
+            king_can_be_taken: false,
         }
     }
 
@@ -564,7 +580,8 @@ impl<'a> Run<'a> {
         let keys = self.lookup_keys(&node);
         self.probe_nodes = budget.probe_nodes;
         let mut best = Best::NONE;
-        let mut range = root.filter.as_ref().map(|filter| {
+        let mut scratch = Scratch::default();
+        scratch.range = root.filter.as_ref().map(|filter| {
             let (first, _) = self.generate(&node);
             self.moves.retain(|mv| filter.contains(&(mv.from, mv.to)));
             (first, self.moves.len())
@@ -575,7 +592,7 @@ impl<'a> Run<'a> {
         let mut depth = 0;
         while budget.begins(depth + 1, self.nodes) {
             depth += 1;
-            let mut score = self.iterate(&node, depth, &mut best, &mut range);
+            let mut score = self.iterate(&node, depth, &mut best, &mut scratch);
             let stored_depth = if score.abs() > DECIDED { DECIDED_DEPTH } else { depth };
             if score == -INFINITY && !self.stopped {
                 score = -self.probe(&node) / 2;
@@ -600,11 +617,12 @@ impl<'a> Run<'a> {
             return Vec::new();
         }
         let (first, end) = self.generate(&node);
+        let mut scratch = Scratch::default();
         let mut score = -INFINITY;
         let mut found = Vec::new();
         for i in first..end {
             let mv = self.moves[i];
-            let result = self.try_move(&node, &mv, score, 2);
+            let result = self.try_move(&node, &mv, score, 2, &mut scratch);
             score = score.max(result);
             let promotes = is_pawn(mv.moved) && !is_pawn(mv.placed);
             let gain =
@@ -735,6 +753,7 @@ impl<'a> Run<'a> {
                 keys: placement,
                 en_passant,
                 previous_to: ROOT,
+                king_can_be_taken: false,
             };
             let keys = self.lookup_keys(&node);
             let slots = table.slots(keys);
@@ -787,11 +806,11 @@ impl<'a> Run<'a> {
             return 0;
         }
         let moves_before = self.moves.len();
-        let mut range = None;
+        let mut scratch = Scratch::default();
         let mut score = 0;
         while depth < n {
             depth += 1;
-            score = self.iterate(&node, depth, &mut best, &mut range);
+            score = self.iterate(&node, depth, &mut best, &mut scratch);
             if self.stopped {
                 break;
             }
@@ -812,16 +831,23 @@ impl<'a> Run<'a> {
 
     #[inline(always)]
     fn lookup_keys(&self, node: &Node) -> Keys {
-        let mut keys = node.keys;
-        if node.side == Side::Black {
-            keys ^= self.zobrist.side();
-        }
-        if let Some(square) = Square::from_index(node.en_passant) {
-            keys ^= self.zobrist.en_passant(square);
-        }
+        let mut keys = self.lookup_keys_of(node.side, node.keys, node.en_passant);
         // The probe of a stalemated root, met again below itself.
         if node.keys.lock == self.unstored_lock {
             keys.lock = NO_LOCK;
+        }
+        keys
+    }
+
+    /// The keys that a placement is looked up by.
+    #[inline(always)]
+    fn lookup_keys_of(&self, side: Side, placement: Keys, en_passant: u8) -> Keys {
+        let mut keys = placement;
+        if side == Side::Black {
+            keys ^= self.zobrist.side();
+        }
+        if let Some(square) = Square::from_index(en_passant) {
+            keys ^= self.zobrist.en_passant(square);
         }
         keys
     }
@@ -862,10 +888,10 @@ impl<'a> Run<'a> {
     }
 
     /// One iteration: all moves to this depth, best move first.
-    fn iterate(&mut self, node: &Node, depth: i32, best: &mut Best, range: &mut MoveRange) -> i32 {
-        let king_can_be_taken = self.king_can_be_taken(node);
+    fn iterate(&mut self, node: &Node, depth: i32, best: &mut Best, scratch: &mut Scratch) -> i32 {
+        let king_can_be_taken = node.king_can_be_taken;
         if depth == 1 && !king_can_be_taken {
-            return self.recaptures(node, best);
+            return self.recaptures(node, best, scratch);
         }
         let mut score = if depth == 1 { node.eval } else { -INFINITY };
         let start = best.from;
@@ -875,7 +901,8 @@ impl<'a> Run<'a> {
             if mv.takes_king {
                 return INFINITY;
             }
-            score = self.try_move(node, &mv, score, depth);
+            self.prefetch(node, &mv);
+            score = self.try_move(node, &mv, score, depth, scratch);
             if self.stopped || (score >= node.beta && !king_can_be_taken) {
                 return score;
             }
@@ -884,11 +911,19 @@ impl<'a> Run<'a> {
             without_pushes = is_pawn(mv.moved) && mv.from & 15 != mv.to & 15;
         }
 
-        let (first, end) = *range.get_or_insert_with(|| self.generate(node));
+        let (first, end) = *scratch.range.get_or_insert_with(|| self.generate(node));
         let in_scan_order = |mv: &Pseudo| scan_number(mv.from) < scan_number(start);
         let middle = first + self.moves[first..end].partition_point(in_scan_order);
-        for i in (middle..end).chain(first..middle) {
+        let mut order = (middle..end).chain(first..middle);
+        let mut ahead = order.clone();
+        for i in ahead.by_ref().take(PREFETCH_DISTANCE) {
+            self.prefetch(node, &self.moves[i]);
+        }
+        for i in order.by_ref() {
             let mv = self.moves[i];
+            if let Some(i) = ahead.next() {
+                self.prefetch(node, &self.moves[i]);
+            }
             if without_pushes && mv.from == start && mv.from & 15 == mv.to & 15 {
                 continue;
             }
@@ -901,7 +936,7 @@ impl<'a> Run<'a> {
             if depth == 1 && mv.to != node.previous_to {
                 continue;
             }
-            let result = self.try_move(node, &mv, score, depth);
+            let result = self.try_move(node, &mv, score, depth, scratch);
             if self.stopped {
                 return score;
             }
@@ -918,7 +953,7 @@ impl<'a> Run<'a> {
 
     /// An iteration of depth 1 where no king can be taken: stand pat, or recapture on the square
     /// that the opponent has just moved to.
-    fn recaptures(&mut self, node: &Node, best: &mut Best) -> i32 {
+    fn recaptures(&mut self, node: &Node, best: &mut Best, scratch: &mut Scratch) -> i32 {
         let mut score = node.eval;
         let target = at(&self.squares, node.previous_to);
         if score >= node.beta || target & node.side.other().bit() == 0 {
@@ -927,7 +962,8 @@ impl<'a> Run<'a> {
         let capturers = self.attackers(node.side, node.previous_to);
         for from in cyclic(capturers, best.from) {
             let mv = self.complete(node, from, node.previous_to);
-            let result = self.try_move(node, &mv, score, 1);
+            self.prefetch(node, &mv);
+            let result = self.try_move(node, &mv, score, 1, scratch);
             if self.stopped {
                 return score;
             }
@@ -954,12 +990,31 @@ impl<'a> Run<'a> {
         found
     }
 
-    /// Whether some move in this node counts as taking the king. Right after castling any move to a
-    /// square of the king's way does; rare enough to look at each.
+    /// Whether the side that has just made this move left its king to be taken. Only a king's move,
+    /// an en-passant capture, a check that was there before, or a man stepping off the line between
+    /// king and slider can do that.
     #[inline(always)]
-    fn king_can_be_taken(&self, node: &Node) -> bool {
-        (node.en_passant != NONE && at(&self.squares, node.en_passant) != 0)
-            || self.attacks_king(node.side)
+    fn leaves_king(&self, node: &Node, mv: &Pseudo, in_check: bool) -> bool {
+        let us = node.side;
+        let king = self.kings[us.index()];
+        if in_check || mv.to == king || mv.captured_on != mv.to {
+            return mv.rook_from != NONE || self.attacks_king(us.other());
+        }
+        let step = line_step(king, mv.from);
+        if step == 0 {
+            return false;
+        }
+        let mut square = king.wrapping_add_signed(step);
+        while on_board(square) {
+            let man = at(&self.squares, square);
+            if man != 0 {
+                return man & us.bit() == 0
+                    && Piece::from_raw_occupied(man & !VIRGIN).kind().is_slider()
+                    && reaches(man, square, king);
+            }
+            square = square.wrapping_add_signed(step);
+        }
+        false
     }
 
     #[inline(always)]
@@ -1004,6 +1059,7 @@ impl<'a> Run<'a> {
                 keys,
                 en_passant: NONE,
                 previous_to: ROOT,
+                king_can_be_taken: false,
             };
             let score = self.deepen_probe(&probe);
             if score != -INFINITY {
@@ -1016,12 +1072,12 @@ impl<'a> Run<'a> {
     fn deepen_probe(&mut self, probe: &Node) -> i32 {
         let mut score = probe.eval;
         let mut best = Best::NONE;
-        let mut range = None;
+        let mut scratch = Scratch::default();
         for depth in 2..THINKING_END {
             if self.nodes >= self.probe_nodes || score.abs() > DECIDED || self.stopped {
                 break;
             }
-            score = self.iterate(probe, depth, &mut best, &mut range);
+            score = self.iterate(probe, depth, &mut best, &mut scratch);
         }
         score
     }
@@ -1030,25 +1086,39 @@ impl<'a> Run<'a> {
     /// loses a point: gains that are put off shrink, and the shortest way is preferred. The window
     /// is opened by as much on one side.
     #[inline(always)]
-    fn try_move(&mut self, node: &Node, mv: &Pseudo, score: i32, depth: i32) -> i32 {
+    fn try_move(
+        &mut self,
+        node: &Node,
+        mv: &Pseudo,
+        score: i32,
+        depth: i32,
+        scratch: &mut Scratch,
+    ) -> i32 {
         let extends = mv.to == node.previous_to;
-        let keys = self.keys_after(node, mv);
+        let in_check =
+            *scratch.in_check.get_or_insert_with(|| self.attacks_king(node.side.other()));
+        self.make(node.side, mv);
         let child = Node {
             side: node.side.other(),
             alpha: -node.beta - i32::from(node.beta > node.eval),
             beta: -score.max(node.alpha),
             eval: -(node.eval + i32::from(mv.delta)),
-            keys,
+            keys: mv.keys,
             en_passant: mv.skipped,
             previous_to: mv.to,
+            king_can_be_taken: self.leaves_king(node, mv, in_check),
         };
-        if let Some(table) = self.table {
-            table.prefetch(self.lookup_keys(&child));
-        }
-        self.make(node.side, mv);
         let result = -self.visit(child, if extends { depth } else { depth - 1 });
         self.unmake(node.side, mv);
         if result > node.eval { result - 1 } else { result }
+    }
+
+    /// Announces that the position after a move will be looked up.
+    #[inline(always)]
+    fn prefetch(&self, node: &Node, mv: &Pseudo) {
+        if let Some(table) = self.table {
+            table.prefetch(self.lookup_keys_of(node.side.other(), mv.keys, mv.skipped));
+        }
     }
 
     #[inline(always)]
@@ -1157,7 +1227,8 @@ impl<'a> Run<'a> {
             && at(&self.squares, node.en_passant) != 0
             && to.abs_diff(node.en_passant) <= 1;
         let takes_king = (captured != 0 && captured & 7 == Kind::King as u8) || on_kings_way;
-        Pseudo {
+        let mut mv = Pseudo {
+            keys: node.keys,
             from,
             to,
             captured_on,
@@ -1168,7 +1239,11 @@ impl<'a> Run<'a> {
             rook_from,
             delta: delta as i16,
             takes_king,
+        };
+        if self.table.is_some() {
+            mv.keys = self.keys_after(node, &mv);
         }
+        mv
     }
 
     /// All moves of a node in scan order from a8.
