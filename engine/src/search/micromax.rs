@@ -54,18 +54,24 @@ const CASTLING_BONUS: i32 = 30;
 /// For each of the two squares two files beside a pawn that holds no fellow pawn, beyond the first.
 const MISSING_NEIGHBOUR: i32 = 9;
 /// Distance from the centre by file and by row; lower is better.
-const FILE_TERM: [i32; 8] = [16, 9, 4, 1, 0, 1, 4, 9];
-const ROW_TERM: [i32; 8] = [12, 6, 2, 0, 0, 2, 6, 12];
+const FILE_TERM: [i8; 8] = [16, 9, 4, 1, 0, 1, 4, 9];
+const ROW_TERM: [i8; 8] = [12, 6, 2, 0, 0, 2, 6, 12];
 
 /// Keeps the nodes below the probe of a stalemated root apart from all others.
 const PROBE_SALT: u64 = 0x5bd1_e995_9d1b_58e3;
 /// A lock that no position is expected to have: 2^-64 is its chance.
 const NO_LOCK: u64 = 0x3c6e_f372_fe94_f82b;
 
-#[inline(always)]
-fn centre(square: u8) -> i32 {
-    FILE_TERM[usize::from(square & 7)] + ROW_TERM[usize::from(square >> 4 & 7)]
-}
+/// The sum of both terms for each square, off-board coordinates included for the sake of speed.
+const CENTRE: [i8; 128] = {
+    let mut table = [0; 128];
+    let mut square = 0;
+    while square < 128 {
+        table[square] = FILE_TERM[square & 7] + ROW_TERM[square >> 4];
+        square += 1;
+    }
+    table
+};
 
 /// Squares as bits in scan order: a8 is bit 0, b8 bit 1, h1 bit 63.
 #[inline(always)]
@@ -172,6 +178,26 @@ struct Node {
     /// Whether some move in this node counts as taking the king. Right after castling any move to a
     /// square of the king's way does; that is rare enough to look at each move then.
     king_can_be_taken: bool,
+}
+
+/// A move as the generator finds it.
+#[derive(Clone, Copy)]
+struct Sketch {
+    from: u8,
+    to: u8,
+    /// Where the captured man stands, if any.
+    captured_on: u8,
+    /// The square passed over by a double push or a castling king, the reply's en-passant square.
+    skipped: u8,
+    /// The corner of the castling rook.
+    rook_from: u8,
+}
+
+impl Sketch {
+    #[inline(always)]
+    const fn plain(from: u8, to: u8) -> Sketch {
+        Sketch { from, to, captured_on: to, skipped: NONE, rook_from: NONE }
+    }
 }
 
 /// A move with all that making it takes.
@@ -494,7 +520,7 @@ struct Run<'a> {
     table: Option<&'a MicroMaxTable>,
     control: &'a Control,
     zobrist: &'static Zobrist,
-    moves: Vec<Pseudo>,
+    moves: Vec<Sketch>,
 }
 
 impl<'a> Run<'a> {
@@ -621,7 +647,7 @@ impl<'a> Run<'a> {
         let mut score = -INFINITY;
         let mut found = Vec::new();
         for i in first..end {
-            let mv = self.moves[i];
+            let mv = self.describe(&node, self.moves[i]);
             let result = self.try_move(&node, &mv, score, 2, &mut scratch);
             score = score.max(result);
             let promotes = is_pawn(mv.moved) && !is_pawn(mv.placed);
@@ -901,7 +927,6 @@ impl<'a> Run<'a> {
             if mv.takes_king {
                 return INFINITY;
             }
-            self.prefetch(node, &mv);
             score = self.try_move(node, &mv, score, depth, scratch);
             if self.stopped || (score >= node.beta && !king_can_be_taken) {
                 return score;
@@ -912,18 +937,17 @@ impl<'a> Run<'a> {
         }
 
         let (first, end) = *scratch.range.get_or_insert_with(|| self.generate(node));
-        let in_scan_order = |mv: &Pseudo| scan_number(mv.from) < scan_number(start);
+        let in_scan_order = |mv: &Sketch| scan_number(mv.from) < scan_number(start);
         let middle = first + self.moves[first..end].partition_point(in_scan_order);
-        let mut order = (middle..end).chain(first..middle);
-        let mut ahead = order.clone();
-        for i in ahead.by_ref().take(PREFETCH_DISTANCE) {
-            self.prefetch(node, &self.moves[i]);
+        let mut ahead = (middle..end).chain(first..middle);
+        let mut window = [None; PREFETCH_DISTANCE];
+        for coming in &mut window {
+            *coming = ahead.next().map(|i| self.announce(node, self.moves[i]));
         }
-        for i in order.by_ref() {
-            let mv = self.moves[i];
-            if let Some(i) = ahead.next() {
-                self.prefetch(node, &self.moves[i]);
-            }
+        for turn in 0.. {
+            let coming = &mut window[turn % PREFETCH_DISTANCE];
+            let Some(mv) = *coming else { break };
+            *coming = ahead.next().map(|i| self.announce(node, self.moves[i]));
             if without_pushes && mv.from == start && mv.from & 15 == mv.to & 15 {
                 continue;
             }
@@ -962,7 +986,6 @@ impl<'a> Run<'a> {
         let capturers = self.attackers(node.side, node.previous_to);
         for from in cyclic(capturers, best.from) {
             let mv = self.complete(node, from, node.previous_to);
-            self.prefetch(node, &mv);
             let result = self.try_move(node, &mv, score, 1, scratch);
             if self.stopped {
                 return score;
@@ -1113,12 +1136,15 @@ impl<'a> Run<'a> {
         if result > node.eval { result - 1 } else { result }
     }
 
-    /// Announces that the position after a move will be looked up.
+    /// Completes a move and tells the table that the position after it will be looked up.
     #[inline(always)]
-    fn prefetch(&self, node: &Node, mv: &Pseudo) {
+    fn announce(&self, node: &Node, sketch: Sketch) -> Pseudo {
+        let mut mv = self.describe(node, sketch);
         if let Some(table) = self.table {
+            mv.keys = self.keys_after(node, &mv);
             table.prefetch(self.lookup_keys_of(node.side.other(), mv.keys, mv.skipped));
         }
+        mv
     }
 
     #[inline(always)]
@@ -1187,31 +1213,21 @@ impl<'a> Run<'a> {
     /// a double push sneaked in like this passes no en-passant square on, a quirk of the original.
     #[inline(always)]
     fn complete(&self, node: &Node, from: u8, to: u8) -> Pseudo {
-        let moved = at(&self.squares, from);
-        let captured_on = if is_pawn(moved) && to == node.en_passant { to ^ 16 } else { to };
-        self.describe(node, from, to, captured_on, NONE, NONE)
+        let en_passant = is_pawn(at(&self.squares, from)) && to == node.en_passant;
+        let captured_on = if en_passant { to ^ 16 } else { to };
+        self.announce(node, Sketch { captured_on, ..Sketch::plain(from, to) })
     }
 
     #[inline(always)]
-    fn describe(
-        &self,
-        node: &Node,
-        from: u8,
-        to: u8,
-        captured_on: u8,
-        skipped: u8,
-        rook_from: u8,
-    ) -> Pseudo {
+    fn describe(&self, node: &Node, sketch: Sketch) -> Pseudo {
+        let Sketch { from, to, captured_on, skipped, rook_from } = sketch;
         let moved = at(&self.squares, from);
         let captured = at(&self.squares, captured_on);
         let mut placed = moved & !VIRGIN;
         let mut delta = MATERIAL[usize::from(captured & 7)];
-        let kind = moved & 7;
-        if kind <= Kind::Bishop as u8 {
-            delta += centre(from) - centre(to);
-        }
-        if rook_from != NONE {
-            delta += CASTLING_BONUS;
+        if moved & 7 <= Kind::Bishop as u8 {
+            delta += i32::from(CENTRE[usize::from(from & 0x7f)])
+                - i32::from(CENTRE[usize::from(to & 0x7f)]);
         }
         if is_pawn(moved) {
             let fellow = |square: u8| on_board(square) && at(&self.squares, square) == placed;
@@ -1223,11 +1239,11 @@ impl<'a> Run<'a> {
                 delta += PROMOTION_GAIN;
             }
         }
-        let on_kings_way = node.en_passant != NONE
-            && at(&self.squares, node.en_passant) != 0
-            && to.abs_diff(node.en_passant) <= 1;
-        let takes_king = (captured != 0 && captured & 7 == Kind::King as u8) || on_kings_way;
-        let mut mv = Pseudo {
+        if rook_from != NONE {
+            delta += CASTLING_BONUS;
+        }
+        let takes_king = node.king_can_be_taken && self.counts_as_taking_king(node, to, captured);
+        Pseudo {
             keys: node.keys,
             from,
             to,
@@ -1239,66 +1255,111 @@ impl<'a> Run<'a> {
             rook_from,
             delta: delta as i16,
             takes_king,
-        };
-        if self.table.is_some() {
-            mv.keys = self.keys_after(node, &mv);
         }
-        mv
     }
 
-    /// All moves of a node in scan order from a8.
+    fn counts_as_taking_king(&self, node: &Node, to: u8, captured: u8) -> bool {
+        let castled = node.en_passant != NONE && at(&self.squares, node.en_passant) != 0;
+        (captured != 0 && captured & 7 == Kind::King as u8)
+            || (castled && to.abs_diff(node.en_passant) <= 1)
+    }
+
+    /// All moves of a node in scan order from a8: three nested loops over men, directions and
+    /// squares.
     fn generate(&mut self, node: &Node) -> (usize, usize) {
         let first = self.moves.len();
-        for from in cyclic(self.men[node.side.index()], 0) {
+        let us = node.side;
+        for from in cyclic(self.men[us.index()], 0) {
             let moved = at(&self.squares, from);
-            let kind = Piece::from_raw_occupied(moved & !VIRGIN).kind();
-            for &step in steps(kind) {
-                self.generate_ray(node, from, moved, step);
+            match Piece::from_raw_occupied(moved & !VIRGIN).kind() {
+                pawn @ (Kind::WhitePawn | Kind::BlackPawn) => {
+                    self.generate_pawn(node, from, steps(pawn));
+                }
+                Kind::Knight => {
+                    for &step in steps(Kind::Knight) {
+                        self.generate_step(us, from, step);
+                    }
+                }
+                Kind::King => {
+                    for &step in steps(Kind::King) {
+                        let quiet = self.generate_step(us, from, step);
+                        if quiet && moved & VIRGIN != 0 && step.abs() == 1 {
+                            self.generate_castling(from, step);
+                        }
+                    }
+                }
+                Kind::Bishop => self.generate_rays(us, from, steps(Kind::Bishop)),
+                Kind::Rook => self.generate_rays(us, from, steps(Kind::Rook)),
+                Kind::Queen => self.generate_rays(us, from, steps(Kind::Queen)),
             }
         }
         (first, self.moves.len())
     }
 
-    /// The moves of one man in one direction, castling and double pushes included.
+    /// One step of a leaper; whether it goes to an empty square.
     #[inline(always)]
-    fn generate_ray(&mut self, node: &Node, from: u8, moved: u8, step: i8) {
-        let pawn = is_pawn(moved);
-        let straight = step % 8 == 0;
-        let leaper = moved & 7 <= Kind::King as u8;
-        let third_row = if node.side == Side::White { 5 } else { 2 };
-        let mut rook_from = NONE;
-        let mut skipped = NONE;
-        let mut to = from;
-        loop {
-            to = to.wrapping_add_signed(step);
-            if !on_board(to) {
-                return;
-            }
-            let captured_on = if pawn && to == node.en_passant { to ^ 16 } else { to };
-            let target = at(&self.squares, captured_on);
-            if target & node.side.bit() != 0 || (pawn && straight == (target != 0)) {
-                return;
-            }
-            let mv = self.describe(node, from, to, captured_on, skipped, rook_from);
-            self.moves.push(mv);
-            if target != 0 {
-                return;
-            }
-            if pawn && to >> 4 == third_row && straight {
-                skipped = to;
-            } else if moved & VIRGIN != 0 && step.abs() == 1 && leaper && rook_from == NONE {
-                rook_from = if step > 0 { (from & 0x70) + 7 } else { from & 0x70 };
-                let inwards = -step;
-                let beside = rook_from.wrapping_add_signed(inwards);
-                let virgin_rook = at(&self.squares, rook_from) & VIRGIN != 0;
-                let free = at(&self.squares, beside) == 0
-                    && at(&self.squares, beside.wrapping_add_signed(inwards)) == 0;
-                if !virgin_rook || !free {
-                    return;
+    fn generate_step(&mut self, us: Side, from: u8, step: i8) -> bool {
+        let to = from.wrapping_add_signed(step);
+        if !on_board(to) || at(&self.squares, to) & us.bit() != 0 {
+            return false;
+        }
+        self.moves.push(Sketch::plain(from, to));
+        at(&self.squares, to) == 0
+    }
+
+    #[inline(always)]
+    fn generate_rays(&mut self, us: Side, from: u8, steps: &[i8]) {
+        for &step in steps {
+            let mut to = from.wrapping_add_signed(step);
+            while on_board(to) {
+                let target = at(&self.squares, to);
+                if target & us.bit() != 0 {
+                    break;
                 }
-                skipped = to;
-            } else if leaper {
-                return;
+                self.moves.push(Sketch::plain(from, to));
+                if target != 0 {
+                    break;
+                }
+                to = to.wrapping_add_signed(step);
+            }
+        }
+    }
+
+    /// A king's second step sideways, over a square just found empty, if the corner holds a rook
+    /// that has never moved and the two squares next to it are empty.
+    fn generate_castling(&mut self, from: u8, step: i8) {
+        let rook_from = if step > 0 { (from & 0x70) + 7 } else { from & 0x70 };
+        let beside = rook_from.wrapping_add_signed(-step);
+        let free = at(&self.squares, beside) == 0
+            && at(&self.squares, beside.wrapping_add_signed(-step)) == 0;
+        if free && at(&self.squares, rook_from) & VIRGIN != 0 {
+            let skipped = from.wrapping_add_signed(step);
+            let to = skipped.wrapping_add_signed(step);
+            self.moves.push(Sketch { skipped, rook_from, ..Sketch::plain(from, to) });
+        }
+    }
+
+    #[inline(always)]
+    fn generate_pawn(&mut self, node: &Node, from: u8, steps: &[i8]) {
+        let [push, captures @ ..] = steps else { return };
+        let third_row = if node.side == Side::White { 5 } else { 2 };
+        let to = from.wrapping_add_signed(*push);
+        // Straight steps are shifted by the en-passant rule too, but that never lets a move through:
+        // the square behind holds the pawn itself.
+        if on_board(to) && at(&self.squares, to) == 0 && to != node.en_passant {
+            self.moves.push(Sketch::plain(from, to));
+            let skipped = to;
+            let to = to.wrapping_add_signed(*push);
+            if skipped >> 4 == third_row && at(&self.squares, to) == 0 && to != node.en_passant {
+                self.moves.push(Sketch { skipped, ..Sketch::plain(from, to) });
+            }
+        }
+        for &step in captures {
+            let to = from.wrapping_add_signed(step);
+            let captured_on = if to == node.en_passant { to ^ 16 } else { to };
+            let target = if on_board(to) { at(&self.squares, captured_on) } else { 0 };
+            if target != 0 && target & node.side.bit() == 0 {
+                self.moves.push(Sketch { captured_on, ..Sketch::plain(from, to) });
             }
         }
     }
