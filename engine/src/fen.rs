@@ -130,12 +130,11 @@ impl Board {
     pub fn to_fen(&self) -> String {
         self.write_fen(|side, rook, king_side| {
             let outer = outermost_rook(|square| self.piece_on(square), side, king_side);
-            let letter = match (outer == Some(rook), king_side) {
+            match (outer == Some(rook), king_side) {
                 (true, true) => 'k',
                 (true, false) => 'q',
                 (false, _) => file_letter(rook),
-            };
-            letter
+            }
         })
     }
 

@@ -445,7 +445,7 @@ impl MicroMax {
         run.deepen(&root, &budget, &mut |run, iteration| {
             last = Some(*iteration);
             pv = run.principal_variation(&root, iteration);
-            let mut verdict = run.report(iteration, 1, &pv, sink);
+            let mut verdict = run.report(iteration, 1, &pv, false, sink);
             if limits.multi_pv > 1 && iteration.best.is_some() {
                 let lines =
                     limits.multi_pv.min(if wanted.is_empty() { &legal } else { &wanted }.len());
@@ -474,7 +474,7 @@ impl MicroMax {
             let text = answer.map_or("0000".to_owned(), |(from, to)| format!("{from}{to}"));
             outcome.notes.push(format!("exact: {text}"));
             if root.eval.abs() > DECIDED {
-                self.search_as_equal(&root, &budget, control, &mut outcome);
+                self.search_as_equal(&root, &budget, control, &mut outcome, sink);
             }
             let first = if wanted.is_empty() { &legal } else { &wanted }.first().copied();
             outcome.best = outcome.best.or(first);
@@ -490,14 +490,15 @@ impl MicroMax {
         budget: &Budget,
         control: &Control,
         outcome: &mut Outcome,
+        sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) {
         self.table.next_generation();
         let equal = Root { board: root.board, eval: 0, filter: root.filter.clone(), salt: 0 };
         let mut run = Run::new(root.board, Some(&self.table), control);
         let mut last = None;
-        run.deepen(&equal, budget, &mut |_, iteration| {
+        run.deepen(&equal, budget, &mut |run, iteration| {
             last = Some(*iteration);
-            Verdict::Continue
+            run.report(iteration, 1, &[], true, sink)
         });
         if let Some(Iteration { nodes, best: Some((from, to)), .. }) = last {
             outcome.best = legal_move(root.board, (from.raw(), to.raw()));
@@ -606,12 +607,12 @@ impl<'a> Run<'a> {
         let keys = self.lookup_keys(&node);
         self.probe_nodes = budget.probe_nodes;
         let mut best = Best::NONE;
-        let mut scratch = Scratch::default();
-        scratch.range = root.filter.as_ref().map(|filter| {
+        let range = root.filter.as_ref().map(|filter| {
             let (first, _) = self.generate(&node);
             self.moves.retain(|mv| filter.contains(&(mv.from, mv.to)));
             (first, self.moves.len())
         });
+        let mut scratch = Scratch { range, in_check: None };
         if !self.count_node() {
             return;
         }
@@ -671,6 +672,7 @@ impl<'a> Run<'a> {
         iteration: &Iteration,
         multi_pv: usize,
         pv: &[Move],
+        silent: bool,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Verdict {
         let hash_full = self.table.map_or(0, |table| {
@@ -685,6 +687,7 @@ impl<'a> Run<'a> {
             nodes: iteration.nodes,
             hash_full,
             pv,
+            silent,
         })
     }
 
@@ -718,7 +721,7 @@ impl<'a> Run<'a> {
             let pv = run.principal_variation(&root, &result);
             // A decided line ends early, but belongs to this depth like the others.
             let shown = Iteration { depth: iteration.depth, ..result };
-            if run.report(&shown, line, &pv, sink) == Verdict::Stop {
+            if run.report(&shown, line, &pv, false, sink) == Verdict::Stop {
                 verdict = Verdict::Stop;
             }
             better = result.best;

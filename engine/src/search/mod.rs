@@ -161,6 +161,8 @@ pub struct Report<'a> {
     pub hash_full: u32,
     /// The expected moves, legal one after the other; may be empty.
     pub pv: &'a [Move],
+    /// Not for showing: an iteration behind the scenes, reported for whoever keeps the time.
+    pub silent: bool,
 }
 
 /// What the sink of reports wants to happen next.

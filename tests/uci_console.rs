@@ -1,0 +1,132 @@
+//! The command line: what it prints, and what it exits with.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+fn cairn(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cairn"))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts")
+}
+
+fn lines(output: &Output) -> Vec<String> {
+    String::from_utf8_lossy(&output.stdout).lines().map(Into::into).collect()
+}
+
+/// A file of its own for each test.
+fn suite(name: &str, text: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, text).expect("a file");
+    path
+}
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+#[test]
+fn commands_run_in_order_and_each_to_its_end() {
+    let output = cairn(&[
+        "position startpos moves e2e4",
+        "go depth 3",
+        "position startpos",
+        "go depth 2",
+        "quit",
+    ]);
+    assert_eq!(output.status.code(), Some(0));
+    let lines = lines(&output);
+    let best: Vec<&String> = lines.iter().filter(|line| line.starts_with("bestmove")).collect();
+    assert_eq!(best.len(), 2, "{lines:#?}");
+    let depths = |depth: &str| lines.iter().filter(|line| line.starts_with(depth)).count();
+    assert_eq!((depths("info depth 2 "), depths("info depth 3 ")), (2, 1), "{lines:#?}");
+}
+
+#[test]
+fn a_search_without_end_does_not_keep_a_script_from_its_end() {
+    let output = cairn(&["go infinite", "isready", "quit"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(lines(&output).iter().filter(|line| line.starts_with("bestmove")).count(), 1);
+}
+
+#[test]
+fn bench_ends_with_nodes_and_speed_and_repeats_its_nodes() {
+    let signature = || {
+        let output = cairn(&["bench", "2"]);
+        assert_eq!(output.status.code(), Some(0));
+        let lines = lines(&output);
+        let last = lines.last().expect("a line").clone();
+        let words: Vec<&str> = last.split(' ').collect();
+        assert!(matches!(words.as_slice(), [_, "nodes", _, "nps"]), "{last}");
+        assert!(words[2].parse::<u64>().is_ok(), "{last}");
+        words[0].parse::<u64>().expect("a count")
+    };
+    let nodes = signature();
+    assert!(nodes > 0);
+    assert_eq!(nodes, signature());
+}
+
+#[test]
+fn perft_ends_with_its_total() {
+    for (arguments, total) in [
+        (["perft", "3", START], "Nodes searched: 8902"),
+        (
+            ["perft", "2", "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"],
+            "Nodes searched: 2039",
+        ),
+    ] {
+        let output = cairn(&arguments);
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(lines(&output).last().map(String::as_str), Some(total));
+    }
+    assert_eq!(
+        lines(&cairn(&["perft", "2"])).last().map(String::as_str),
+        Some("Nodes searched: 400")
+    );
+}
+
+#[test]
+fn a_suite_passes_or_fails_with_its_exit_code() {
+    let good = suite("good.epd", &format!("{START} ;D1 20 ;D2 400 ;D3 8902 ;D4 1\n"));
+    let good = good.to_str().expect("a path");
+    let passed = cairn(&["perft", "--suite", good, "--max-depth", "3", "--threads", "2"]);
+    assert_eq!(passed.status.code(), Some(0));
+    assert_eq!(lines(&passed).last().map(String::as_str), Some("1 passed, 0 failed"));
+    let failed = cairn(&["perft", "--suite", good]);
+    assert_eq!(failed.status.code(), Some(1));
+    assert_eq!(lines(&failed).last().map(String::as_str), Some("0 passed, 1 failed"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_a_reason() {
+    let bad = suite("bad.epd", &format!("{START} ;D1 20\n{START} ;D1 x\n"));
+    let bad = bad.to_str().expect("a path");
+    for (arguments, reason) in [
+        (&["fly"][..], "fly"),
+        (&["bench", "deep"], "deep"),
+        (&["bench", "1", "2"], "one depth"),
+        (&["perft"], "perft needs a depth"),
+        (&["perft", "-1"], "-1"),
+        (&["perft", "2", "8/8"], "FEN"),
+        (&["perft", "--suite", "/no/such/file"], "/no/such/file"),
+        (&["perft", "--suite", bad], "line 2"),
+        (&["perft", "--suite", bad, "--threads"], "--threads"),
+        (&["perft", "--suite", bad, "--speed", "1"], "--speed"),
+        (&["go depth 1", "fly"], "fly"),
+    ] {
+        let output = cairn(arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
+        assert!(complaint.contains(reason), "{arguments:?}: {complaint}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn it_tells_its_name_and_how_to_use_it() {
+    let version = cairn(&["--version"]);
+    assert_eq!(lines(&version), [format!("Cairn {}", env!("CARGO_PKG_VERSION"))]);
+    let help = cairn(&["--help"]);
+    assert_eq!(help.status.code(), Some(0));
+    assert!(lines(&help).iter().any(|line| line.contains("perft --suite")));
+}

@@ -1,0 +1,460 @@
+//! Scripted dialogues with the program: each state it can be in and the commands that meet it there.
+
+mod uci_driver;
+
+use std::time::{Duration, Instant};
+
+use uci_driver::{Engine, PATIENCE};
+
+/// White mates in one.
+const MATE_IN_ONE: &str = "position fen 6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1";
+/// White has one move, h1g2.
+const ONE_MOVE: &str = "position fen 7k/8/8/8/8/6p1/6r1/7K w - - 0 1";
+/// Black is mated.
+const MATED: &str = "position fen 7k/6Q1/6K1/8/8/8/8/8 b - - 0 1";
+/// Black is stalemated.
+const STALEMATED: &str = "position fen 7k/8/6QK/8/8/8/8/8 b - - 0 1";
+
+/// Ways to be busy, with what brings the program there and what lets it answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    Searching,
+    Infinite,
+    Pondering,
+    /// Stopped a moment ago.
+    Stopping,
+    /// Infinite, with nothing left to search.
+    HeldInfinite,
+    /// Pondering, with nothing left to search.
+    HeldPondering,
+}
+
+impl State {
+    const ALL: [State; 7] = [
+        State::Idle,
+        State::Searching,
+        State::Infinite,
+        State::Pondering,
+        State::Stopping,
+        State::HeldInfinite,
+        State::HeldPondering,
+    ];
+
+    /// Brings a fresh engine into the state. Answers how many `bestmove` lines are owed.
+    fn enter(self, engine: &mut Engine) -> usize {
+        let held = matches!(self, State::HeldInfinite | State::HeldPondering);
+        engine.send(if held { MATED } else { "position startpos" });
+        engine.settle();
+        match self {
+            State::Idle => return 0,
+            State::Searching => engine.send("go movetime 100000"),
+            State::Infinite | State::HeldInfinite => engine.send("go infinite"),
+            State::Pondering | State::HeldPondering => {
+                engine.send("go ponder wtime 100000 btime 100000");
+            }
+            State::Stopping => {
+                engine.send("go infinite");
+                engine.settle();
+                engine.send("stop");
+            }
+        }
+        1
+    }
+}
+
+fn count_best_moves(lines: &[String]) -> usize {
+    lines.iter().filter(|line| line.starts_with("bestmove")).count()
+}
+
+#[test]
+fn every_command_is_taken_in_every_state() {
+    // The command, the answers it leads to by itself, and whether it ends what is searched.
+    let commands = [
+        ("uci", 0, false),
+        ("debug on", 0, false),
+        ("isready", 0, false),
+        ("setoption name Hash value 2", 0, true),
+        ("setoption name MultiPV value 2", 0, false),
+        ("setoption name Nonsense value 2", 0, false),
+        ("ucinewgame", 0, true),
+        ("position startpos moves d2d4", 0, true),
+        ("position startpos moves d2d5", 0, true),
+        ("go depth 2", 1, true),
+        ("go infinite", 1, true),
+        ("stop", 0, true),
+        ("ponderhit", 0, false),
+        ("d", 0, false),
+        ("perft 1", 0, true),
+        ("nonsense", 0, false),
+        ("", 0, false),
+    ];
+    for state in State::ALL {
+        for (command, answers, ends) in commands {
+            let mut engine = Engine::start();
+            let owed = state.enter(&mut engine) + answers;
+            engine.send(command);
+            // Whatever it was, the program answers,
+            let mut lines = engine.settle();
+            if !ends && matches!(state, State::Infinite | State::HeldInfinite) {
+                assert_eq!(count_best_moves(&lines), 0, "{state:?} {command}");
+            }
+            // ends when it is told to,
+            engine.send("stop");
+            while count_best_moves(&lines) < owed {
+                lines.extend(engine.read_until("bestmove"));
+            }
+            lines.extend(engine.settle());
+            // gives exactly one answer to each go,
+            assert_eq!(count_best_moves(&lines), owed, "{state:?} {command}: {lines:#?}");
+            // and plays on as if nothing had been.
+            engine.send("position startpos moves d2d4");
+            engine.send("go depth 2");
+            engine.best_move();
+            assert!(engine.fen().contains("/3P4/"), "{state:?} {command}");
+        }
+    }
+}
+
+#[test]
+fn the_end_of_the_input_ends_the_program_from_every_state() {
+    for state in State::ALL {
+        for quits in [false, true] {
+            let mut engine = Engine::start();
+            let owed = state.enter(&mut engine);
+            let start = Instant::now();
+            if quits {
+                engine.send("quit");
+            }
+            engine.close_input();
+            assert!(engine.wait().success(), "{state:?}");
+            assert!(start.elapsed() < Duration::from_secs(5), "{state:?}");
+            assert_eq!(count_best_moves(&engine.rest()), owed, "{state:?}");
+        }
+    }
+}
+
+#[test]
+fn the_input_may_end_inside_of_anything() {
+    let session = "uci\nisready\nposition startpos moves e2e4\ngo depth 2\nstop\ngo infinite\nisready\nstop\n";
+    for end in 0..session.len() {
+        let mut engine = Engine::start_raw();
+        engine.send_bytes(&session.as_bytes()[..end]);
+        engine.close_input();
+        assert!(engine.wait().success(), "{:?}", &session[..end]);
+        let asked = session[..end].split('\n').filter(|line| line.starts_with("go")).count();
+        assert_eq!(count_best_moves(&engine.rest()), asked, "{:?}", &session[..end]);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_program() {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cairn"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut input, b"go infinite\n").expect("it reads");
+    // The input stays open: it must not need its end.
+    let until = Instant::now() + PATIENCE;
+    while child.try_wait().expect("a child").is_none() {
+        assert!(Instant::now() < until, "the program does not end");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_reader_that_does_not_read_blocks_nobody_else() {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cairn"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    // More than any pipe holds. Were the input not read meanwhile, this would not return.
+    let questions = "uci\n".repeat(20_000);
+    std::io::Write::write_all(&mut input, questions.as_bytes()).expect("it reads");
+    std::io::Write::write_all(&mut input, b"quit\n").expect("it reads");
+    let until = Instant::now() + PATIENCE;
+    while child.try_wait().expect("a child").is_none() {
+        assert!(Instant::now() < until, "the program does not end");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn no_stop_is_lost_and_none_is_stale() {
+    let mut engine = Engine::start();
+    const ROUNDS: usize = 3000;
+    // All at once: each stop has to meet its own go.
+    engine.send_bytes("go infinite\nstop\n".repeat(ROUNDS).as_bytes());
+    for _ in 0..ROUNDS {
+        engine.best_move();
+    }
+    assert_eq!(count_best_moves(&engine.settle()), 0);
+    // A stop for nothing does not end the next search.
+    engine.send("stop");
+    engine.send("stop");
+    engine.send("go infinite");
+    engine.assert_no_best_move();
+    engine.send("stop");
+    engine.send("stop");
+    engine.best_move();
+    assert_eq!(count_best_moves(&engine.settle()), 0);
+}
+
+#[test]
+fn what_comes_during_a_search_is_done_after_it_and_in_order() {
+    let mut engine = Engine::start();
+    engine.send("go infinite");
+    engine.send(ONE_MOVE);
+    engine.send("go depth 3");
+    let first = engine.best_move();
+    assert!(!first.starts_with("bestmove h1g2"), "{first} belongs to the position before");
+    assert!(engine.best_move().starts_with("bestmove h1g2"));
+    assert_eq!(engine.fen(), "7k/8/8/8/8/6p1/6r1/7K w - - 0 1");
+}
+
+#[test]
+fn ponder_hit_and_ponder_miss() {
+    let mut engine = Engine::start();
+    // The clock is all but empty, but it is the opponent's that runs.
+    engine.send("go ponder wtime 20 btime 20");
+    engine.assert_no_best_move();
+    engine.send("ponderhit");
+    engine.best_move();
+    // A hit without a ponder, and a second one, change nothing.
+    engine.send("ponderhit");
+    engine.send("go infinite");
+    engine.send("ponderhit");
+    engine.assert_no_best_move();
+    engine.send("stop");
+    engine.best_move();
+    // A miss: stop, then another position.
+    engine.send("go ponder wtime 1000 btime 1000");
+    engine.send("stop");
+    engine.send("position startpos moves e2e4");
+    engine.send("go wtime 100 btime 100");
+    engine.best_move();
+    let second = engine.best_move();
+    assert!(second.contains('7') || second.contains('8'), "{second} is no move of black");
+    assert_eq!(count_best_moves(&engine.settle()), 0);
+}
+
+#[test]
+fn a_finished_ponder_search_is_answered_at_the_hit() {
+    for position in [MATED, STALEMATED, MATE_IN_ONE, "position startpos"] {
+        let mut engine = Engine::start();
+        engine.send(position);
+        engine.send("go ponder depth 2");
+        engine.assert_no_best_move();
+        engine.send("ponderhit");
+        engine.best_move();
+    }
+}
+
+#[test]
+fn where_there_is_no_move_there_is_an_answer() {
+    for (position, score) in [(MATED, "score mate 0"), (STALEMATED, "score cp 0")] {
+        // Not `nodes`: under a node limit micro-Max has scores of its own for a stalemate.
+        for go in ["go depth 3", "go movetime 20", "go wtime 1000 btime 1000"] {
+            let mut engine = Engine::start();
+            engine.send(position);
+            engine.send(go);
+            let lines = engine.read_until("bestmove");
+            assert_eq!(
+                lines.last().map(String::as_str),
+                Some("bestmove (none)"),
+                "{position} {go}"
+            );
+            let last = lines.iter().rfind(|line| line.contains(" score ")).expect("a score");
+            assert!(last.contains(score), "{position} {go}: {last}");
+        }
+    }
+}
+
+#[test]
+fn an_endless_search_answers_only_when_it_is_told_to() {
+    for position in [MATED, STALEMATED, MATE_IN_ONE, "position startpos"] {
+        for go in ["go infinite", "go infinite depth 1", "go ponder", "go ponder movetime 1"] {
+            let mut engine = Engine::start();
+            engine.send(position);
+            engine.send(go);
+            engine.assert_no_best_move();
+            engine.send("stop");
+            engine.best_move();
+            assert_eq!(count_best_moves(&engine.settle()), 0, "{position} {go}");
+        }
+    }
+}
+
+#[test]
+fn no_clock_is_too_short_for_a_legal_move() {
+    for go in [
+        "go wtime 1 btime 1",
+        "go wtime 0 btime 0",
+        "go wtime -1000 btime -1000 winc 0 binc 0",
+        "go wtime 1 btime 1 movestogo 1",
+        "go wtime 100 btime 100 winc -5 binc -5 movestogo -1",
+        "go movetime 0",
+        "go movetime -5",
+        "go depth 0",
+        "go nodes 0",
+    ] {
+        let mut engine = Engine::start();
+        engine.settle();
+        for game in ["position startpos", "position startpos moves e2e4"] {
+            engine.send(game);
+            engine.send(go);
+            let best = engine.best_move();
+            let mv = best.split(' ').nth(1).expect("a move");
+            let whole = if game.contains("moves") {
+                format!("{game} {mv}")
+            } else {
+                format!("{game} moves {mv}")
+            };
+            let before = engine.fen();
+            engine.send(&whole);
+            assert_ne!(engine.fen(), before, "{go}: {best}");
+        }
+    }
+}
+
+#[test]
+fn clocks_are_kept() {
+    let mut engine = Engine::start();
+    engine.settle();
+    for (go, most) in [
+        ("go wtime 100 btime 100", 100),
+        ("go wtime 100 btime 100 winc 10 binc 10", 100),
+        ("go wtime 300 btime 300 movestogo 1", 300),
+        ("go movetime 100", 100),
+        ("go movetime 100 wtime 100000 btime 100000", 100),
+    ] {
+        // The best of a few: another process may hold the processor.
+        let fastest = (0..5)
+            .map(|_| {
+                engine.send("position startpos");
+                let start = Instant::now();
+                engine.send(go);
+                engine.best_move();
+                start.elapsed()
+            })
+            .min()
+            .expect("five tries");
+        assert!(fastest < Duration::from_millis(most), "{go}: {fastest:?}");
+    }
+}
+
+#[test]
+fn a_stop_is_answered_at_once() {
+    let mut engine = Engine::start();
+    engine.settle();
+    let mut times: Vec<Duration> = (0..50)
+        .map(|_| {
+            engine.send("go infinite");
+            engine.settle();
+            let start = Instant::now();
+            engine.send("stop");
+            engine.best_move();
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    assert!(times[25] < Duration::from_millis(10), "{times:?}");
+}
+
+#[test]
+fn the_best_move_is_the_one_that_was_shown() {
+    for lines in [1, 3] {
+        let mut engine = Engine::start();
+        engine.send(&format!("setoption name MultiPV value {lines}"));
+        engine.send("position startpos moves e2e4 e7e5 g1f3");
+        engine.send("go depth 4");
+        let output = engine.read_until("bestmove");
+        let best = output.last().and_then(|line| line.split(' ').nth(1)).expect("a move");
+        let shown = output.iter().rfind(|line| line.contains(" multipv 1 ")).expect("a line");
+        assert!(shown.contains(&format!(" pv {best}")), "{output:#?}");
+        // Whole iterations, in the order of rank.
+        let ranks: Vec<usize> = output
+            .iter()
+            .filter(|line| line.starts_with("info depth 4 "))
+            .filter_map(|line| line.split(" multipv ").nth(1)?.split(' ').next()?.parse().ok())
+            .collect();
+        assert_eq!(ranks, (1..=lines).collect::<Vec<usize>>(), "{output:#?}");
+    }
+}
+
+#[test]
+fn the_clock_ends_whole_iterations() {
+    let mut engine = Engine::start();
+    engine.send("setoption name MultiPV value 3");
+    engine.send("go wtime 10000 btime 10000");
+    let output = engine.read_until("bestmove");
+    let depth_of =
+        |line: &String| line.strip_prefix("info depth ")?.split(' ').next()?.parse::<u32>().ok();
+    let depths: Vec<u32> = output.iter().filter_map(depth_of).collect();
+    let last = *depths.last().expect("an iteration");
+    assert_eq!(depths.iter().filter(|depth| **depth == last).count(), 3, "{output:#?}");
+}
+
+#[test]
+fn castling_is_written_as_the_gui_wants_it() {
+    for (chess960, text) in [("false", "e1g1"), ("true", "e1h1")] {
+        let mut engine = Engine::start();
+        engine.send(&format!("setoption name UCI_Chess960 value {chess960}"));
+        engine.send("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1");
+        // Both notations are read, whatever is set.
+        for castling in ["e1g1", "e1h1"] {
+            engine.send(&format!("go depth 3 searchmoves {castling}"));
+            assert!(engine.best_move().starts_with(&format!("bestmove {text}")));
+        }
+        engine.send("perft 1");
+        let divided = engine.read_until("Nodes searched");
+        assert!(divided.contains(&format!("{text}: 1")), "{divided:#?}");
+    }
+}
+
+#[test]
+fn a_table_that_is_too_large_leaves_the_old_one() {
+    let mut engine = Engine::start();
+    engine.settle();
+    engine.send("setoption name Hash value 65536");
+    let lines = engine.settle();
+    // Either the machine has 64 GiB, or it is told that it has not; the program goes on in both cases.
+    for line in &lines {
+        assert!(line.contains("65536") && line.contains("keeps its 1 MiB"), "{line}");
+    }
+    engine.send("setoption name Hash value 1");
+    engine.send("go depth 2");
+    engine.best_move();
+}
+
+#[test]
+fn perft_is_divided_and_can_be_stopped() {
+    let mut engine = Engine::start();
+    engine.send("go perft 2");
+    let lines = engine.read_until("Nodes searched");
+    assert_eq!(lines.last().map(String::as_str), Some("Nodes searched: 400"));
+    assert!(lines.contains(&"g1f3: 20".to_owned()));
+    engine.send("perft 20");
+    assert!(engine.settle().is_empty(), "isready is answered meanwhile");
+    engine.send("stop");
+    engine.read_until("perft was stopped");
+}
+
+#[test]
+fn lines_that_no_memory_could_hold_are_skipped() {
+    let mut engine = Engine::start();
+    engine.settle();
+    let mut line = vec![b'x'; 3 << 20];
+    line.push(b'\n');
+    engine.send_bytes(&line);
+    let lines = engine.settle();
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(lines[0].contains("ignored"), "{lines:#?}");
+}

@@ -1,0 +1,221 @@
+//! From clocks to thinking time.
+//!
+//! There are two limits. The *soft* one is asked for between iterations: is the next one worth
+//! beginning? The *hard* one breaks whatever is going on. Both are durations from the moment the
+//! clock began to run, which is the arrival of `go`, or of `ponderhit` after `go ponder`.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use cairn_engine::search::{Control, Style};
+
+use crate::protocol::{Clock, Go};
+
+/// How many moves the rest of the time has to last for when nobody says so. Games are longer, but
+/// each move spends a share of what is left then, so the time never runs out, it only gets less.
+const MOVES_AHEAD: u32 = 25;
+
+/// How much of an increment is planned to be spent at once, in percent. The rest builds a reserve.
+const INCREMENT_SHARE: u32 = 75;
+
+/// How far an iteration may run beyond the soft limit, as a multiple of it.
+const OVERRUN: u32 = 4;
+
+/// The most of the remaining time one move may take, in percent: a search that runs into its hard
+/// limit still leaves as much for the rest of the game.
+const HARD_SHARE: u32 = 50;
+
+/// The same for the last move before a time control, after which there is new time. Not everything:
+/// some GUIs count the moves differently.
+const LAST_MOVE_SHARE: u32 = 80;
+
+/// The shortest thinking time. Even with no time at all one iteration gives a better move than none.
+pub const SHORTEST: Duration = Duration::from_millis(1);
+
+/// The thinking time for a `go` whose limits could not be read: short, as somebody's clock may be
+/// running, and long enough for a sensible move.
+pub const UNREADABLE_LIMITS_TIME: Duration = Duration::from_millis(100);
+
+/// The first depth of the exact search that has looked at moves; depth 1 is the bare evaluation.
+const FIRST_DEPTH_WITH_MOVES: u32 = 2;
+
+/// How long a search may take. Absent means as long as it wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// The time after which no further iteration is worth beginning.
+    pub soft: Option<Duration>,
+    /// The time at which the search is broken off.
+    pub hard: Option<Duration>,
+}
+
+impl Budget {
+    /// Plans the time for a `go`.
+    ///
+    /// `clock` is the clock of the side to move, `overhead` what a move costs beyond thinking, and
+    /// `forced` says that there is just one move: then the clock is saved for a real decision.
+    #[must_use]
+    pub fn plan(go: &Go, clock: &Clock, overhead: Duration, forced: bool) -> Budget {
+        let mut budget = Budget::default();
+        if go.lost_its_limits(clock) {
+            budget.hard = Some(UNREADABLE_LIMITS_TIME);
+        }
+        if let Some(time) = clock.time {
+            let remaining = usable(time, overhead);
+            let moves =
+                go.moves_to_go.map_or(MOVES_AHEAD, |moves| u32::from(moves).min(MOVES_AHEAD));
+            let increment = milliseconds(clock.increment.unwrap_or(0));
+            let plan = remaining / moves.max(1) + increment * INCREMENT_SHARE / 100;
+            let share = if moves == 1 { LAST_MOVE_SHARE } else { HARD_SHARE };
+            let most = remaining * share / 100;
+            budget.soft = Some(if forced { Duration::ZERO } else { plan.min(most) });
+            budget.hard = Some((plan * OVERRUN).min(most).max(SHORTEST));
+        }
+        if let Some(time) = go.move_time {
+            let most = usable(time, overhead).max(SHORTEST);
+            budget.hard = Some(budget.hard.map_or(most, |hard| hard.min(most)));
+        }
+        if go.infinite {
+            return Budget::default();
+        }
+        budget
+    }
+}
+
+/// What is left of a time when the overhead has been taken off; nothing if that is more.
+fn usable(time: i64, overhead: Duration) -> Duration {
+    milliseconds(time).saturating_sub(overhead)
+}
+
+/// Milliseconds that may be negative, which is no time at all.
+fn milliseconds(time: i64) -> Duration {
+    Duration::from_millis(u64::try_from(time).unwrap_or(0))
+}
+
+/// How much of the soft limit may be used when another iteration begins, in percent. An iteration of
+/// micro-Max takes about five times as long as the one before it, so one that begins after a third of
+/// the time is likely to end beyond it, and if the hard limit breaks it, it was for nothing.
+fn share_for_another_iteration(style: Style) -> u32 {
+    match style {
+        Style::Cairn | Style::MicroMax => 33,
+    }
+}
+
+/// What the controller and the search share about one `go`. Each gets a fresh one, so that no `stop`
+/// can be lost or end another search than the one it was meant for.
+#[derive(Default)]
+pub struct GoControl {
+    /// The engine's part: the stop flag and the node count.
+    pub engine: Control,
+    /// When the clock began to run; empty while pondering.
+    clock_started: OnceLock<Instant>,
+}
+
+impl GoControl {
+    /// Starts the clock, at `go` or at `ponderhit`. Only the first call counts.
+    pub fn start_clock(&self, at: Instant) {
+        // An error only says that the clock runs already.
+        let _ = self.clock_started.set(at);
+    }
+
+    /// Whether the search should end now that iteration `depth` is complete.
+    #[must_use]
+    pub fn is_enough(&self, soft: Option<Duration>, style: Style, depth: u32) -> bool {
+        match (soft, self.clock_started.get()) {
+            (Some(soft), Some(start)) => {
+                depth >= FIRST_DEPTH_WITH_MOVES
+                    && start.elapsed() >= soft * share_for_another_iteration(style) / 100
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OVERHEAD: Duration = Duration::from_millis(10);
+
+    fn clock(time: i64, increment: i64) -> Clock {
+        Clock { time: Some(time), increment: Some(increment) }
+    }
+
+    #[test]
+    fn no_budget_exceeds_what_is_left() {
+        for time in [-1_000_000, -1, 0, 1, 5, 10, 11, 12, 50, 100, 1_000, 60_000, 999_999_999_999] {
+            for increment in [-5, 0, 1, 10, 100, 10_000, 999_999_999_999] {
+                for moves_to_go in [None, Some(1), Some(2), Some(40), Some(255)] {
+                    let go = Go { moves_to_go, ..Go::default() };
+                    let budget = Budget::plan(&go, &clock(time, increment), OVERHEAD, false);
+                    let hard = budget.hard.expect("a hard limit");
+                    let soft = budget.soft.expect("a soft limit");
+                    let left = milliseconds(time).saturating_sub(OVERHEAD);
+                    assert!(soft <= left, "{time} {increment} {moves_to_go:?}");
+                    assert!(hard <= left.max(SHORTEST), "{time} {increment} {moves_to_go:?}");
+                    assert!(hard >= SHORTEST);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_whole_game_fits_into_its_clock() {
+        // Each move is broken by its hard limit and then costs as much as the overhead allows for.
+        for (start, increment) in [(100.0, 10.0), (1000.0, 10.0), (1000.0, 0.0), (60_000.0, 600.0)]
+        {
+            let mut left: f64 = start;
+            for _ in 0..400 {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "a GUI sends whole milliseconds"
+                )]
+                let sent = clock(left as i64, increment as i64);
+                let hard =
+                    Budget::plan(&Go::default(), &sent, OVERHEAD, false).hard.expect("a limit");
+                left -= hard.as_secs_f64() * 1000.0 + 5.0;
+                if increment > 0.0 {
+                    assert!(left >= 0.0, "{start}+{increment}");
+                }
+                left += increment;
+            }
+        }
+    }
+
+    #[test]
+    fn limits_apply_together() {
+        let go = Go { move_time: Some(200), ..Go::default() };
+        let both = Budget::plan(&go, &clock(60_000, 0), OVERHEAD, false);
+        assert_eq!(both.hard, Some(Duration::from_millis(190)));
+        let short = Budget::plan(&go, &clock(100, 0), OVERHEAD, false);
+        assert!(short.hard < Some(Duration::from_millis(50)));
+    }
+
+    #[test]
+    fn an_infinite_search_has_no_budget() {
+        let go = Go { infinite: true, move_time: Some(5), ..Go::default() };
+        assert_eq!(Budget::plan(&go, &clock(1000, 0), OVERHEAD, false), Budget::default());
+        assert_eq!(
+            Budget::plan(&Go::default(), &Clock::default(), OVERHEAD, false),
+            Budget::default()
+        );
+    }
+
+    #[test]
+    fn limits_that_could_not_be_read_are_not_infinite() {
+        let go = Go { unreadable: vec!["nodes 5k".into()], ..Go::default() };
+        let budget = Budget::plan(&go, &Clock::default(), OVERHEAD, false);
+        assert_eq!(budget.hard, Some(UNREADABLE_LIMITS_TIME));
+    }
+
+    #[test]
+    fn the_soft_limit_waits_for_the_clock_and_for_a_move() {
+        let control = GoControl::default();
+        let soft = Some(Duration::ZERO);
+        assert!(!control.is_enough(soft, Style::MicroMax, 20), "pondering");
+        control.start_clock(Instant::now());
+        assert!(!control.is_enough(soft, Style::MicroMax, 1), "no move has been looked at");
+        assert!(control.is_enough(soft, Style::MicroMax, 2));
+        assert!(!control.is_enough(None, Style::MicroMax, 20), "no limit");
+        assert!(!control.is_enough(Some(Duration::from_secs(100)), Style::MicroMax, 20));
+    }
+}

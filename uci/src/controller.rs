@@ -1,0 +1,515 @@
+//! The controller: owns the position, the options and the state, and never blocks.
+//!
+//! It waits for whichever comes first: a line, an event of the worker, a deadline, or the end of the
+//! writer. Commands are carried out strictly in the order in which they came. One that cannot be
+//! carried out now waits in a queue, and all that come later wait behind it; one that needs an idle
+//! engine also tells the search to stop. So a `stop` cannot overtake the `go` it was meant for, and a
+//! `position` that comes while a search is still ending is not lost.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use cairn_engine::piece::Side;
+use cairn_engine::search::Limits;
+use crossbeam_channel::{Receiver, at, never, select};
+
+use crate::clock::{Budget, GoControl, SHORTEST, UNREADABLE_LIMITS_TIME};
+use crate::console;
+use crate::game::Game;
+use crate::options::{OPTIONS, Settings, UciOption, When};
+use crate::protocol::{self, Command, Go, Reply};
+use crate::reader::{Arrival, Input, MAX_LINE};
+use crate::worker::{Answer, Event, Job, SearchJob, Setup, Worker};
+use crate::writer::Writer;
+
+/// Who wrote it, for `id author`.
+const AUTHOR: &str = "the Cairn authors";
+
+/// How long a search may take to end once the program has to.
+const EXIT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long the output may take to drain once the program has to end.
+const DRAIN_PATIENCE: Duration = Duration::from_millis(200);
+
+/// What a command does that finds a search under way and needs an idle engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// It stops the search: a GUI that goes on has no more use for it.
+    Interactive,
+    /// It waits for the end of it, as the next line of a script does. Only a search that never ends
+    /// by itself is stopped.
+    Patient,
+}
+
+/// Something to be done, and when it came in.
+#[derive(Debug)]
+struct Order {
+    what: What,
+    at: Instant,
+}
+
+#[derive(Debug)]
+enum What {
+    Command(Command),
+    /// Something to say about a line that was no command; it waits for its turn like one.
+    Remark(String),
+    /// The input has ended.
+    End,
+}
+
+/// What the worker is doing.
+enum Task {
+    Search(Search),
+    /// Bringing the searcher in line with the options.
+    Prepare,
+    /// A command that is not UCI, with its stop flag.
+    Console(Arc<AtomicBool>),
+}
+
+/// A `go` that has not been answered yet.
+struct Search {
+    control: Arc<GoControl>,
+    /// It stays unanswered until `stop`.
+    infinite: bool,
+    /// It stays unanswered until `ponderhit` or `stop`.
+    pondering: bool,
+    /// The hard limit, counted from the start of the clock.
+    hard: Option<Duration>,
+    /// The hard limit as a moment, once the clock runs.
+    deadline: Option<Instant>,
+    /// The answer, when it is there before it may be given.
+    held: Option<Answer>,
+}
+
+impl Search {
+    /// Whether the answer, when there is one, has to wait.
+    fn must_hold(&self) -> bool {
+        self.infinite || self.pondering
+    }
+
+    /// Starts the clock. Some time is left in any case: a `go` may have waited behind another one
+    /// until its own time was up.
+    fn start_clock(&mut self, at: Instant) {
+        self.control.start_clock(at);
+        self.deadline = self.hard.map(|hard| (at + hard).max(Instant::now() + SHORTEST));
+    }
+}
+
+/// The front-end's main loop with all its state.
+pub struct Controller {
+    input: Receiver<Input>,
+    worker: Worker,
+    writer: Writer,
+    manner: Manner,
+    settings: Settings,
+    /// What the searcher was last told about the options.
+    prepared: Option<Setup>,
+    game: Game,
+    task: Option<Task>,
+    queue: VecDeque<Order>,
+    /// When the program ends even though the search has not.
+    exit_by: Option<Instant>,
+    debug: bool,
+    ended: bool,
+}
+
+impl Controller {
+    /// A controller with its worker and its writer.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub fn new<W: Write + Send + 'static>(
+        input: Receiver<Input>,
+        output: W,
+        manner: Manner,
+    ) -> io::Result<Controller> {
+        Ok(Controller {
+            input,
+            worker: Worker::spawn()?,
+            writer: Writer::spawn(output)?,
+            manner,
+            settings: Settings::default(),
+            prepared: None,
+            game: Game::default(),
+            task: None,
+            queue: VecDeque::new(),
+            exit_by: None,
+            debug: false,
+            ended: false,
+        })
+    }
+
+    /// Serves until the end.
+    pub fn run(mut self) {
+        let silence = never();
+        let mut listening = true;
+        while !self.ended {
+            let timer = self.next_deadline().map_or_else(never, at);
+            let input = if listening { &self.input } else { &silence };
+            select! {
+                recv(input) -> line => {
+                    let line = line.unwrap_or_else(|_| Input::end());
+                    listening = line.what != Arrival::End;
+                    self.receive(line);
+                }
+                recv(self.worker.events()) -> event => match event {
+                    Ok(event) => self.handle(event),
+                    // The worker is gone, and with it all that could be done.
+                    Err(_) => self.ended = true,
+                },
+                recv(self.writer.ended()) -> _ => self.ended = true,
+                recv(timer) -> _ => self.strike(),
+            }
+        }
+        self.writer.finish((self.manner == Manner::Interactive).then_some(DRAIN_PATIENCE));
+    }
+
+    /// The next moment at which something has to happen by itself.
+    fn next_deadline(&self) -> Option<Instant> {
+        let search = match &self.task {
+            Some(Task::Search(search)) => search.deadline,
+            _ => None,
+        };
+        [search, self.exit_by].into_iter().flatten().min()
+    }
+
+    /// A deadline has been reached.
+    fn strike(&mut self) {
+        let now = Instant::now();
+        if let Some(Task::Search(search)) = &mut self.task
+            && search.deadline.is_some_and(|deadline| deadline <= now)
+        {
+            search.deadline = None;
+            search.control.engine.stop();
+        }
+        if self.exit_by.is_some_and(|exit_by| exit_by <= now) {
+            self.ended = true;
+        }
+    }
+
+    /// Takes what the reader has read.
+    fn receive(&mut self, input: Input) {
+        let what = match input.what {
+            Arrival::End => What::End,
+            Arrival::TooLong => {
+                What::Remark(format!("a line of more than {MAX_LINE} bytes was ignored"))
+            }
+            Arrival::Line(bytes) => match protocol::parse(&bytes) {
+                Ok(Some(command)) => What::Command(command),
+                Ok(None) => return,
+                Err(refusal) => What::Remark(refusal.to_string()),
+            },
+        };
+        let quits_search = matches!(what, What::Command(Command::Quit))
+            && matches!(self.task, Some(Task::Search(_)))
+            && self.manner == Manner::Interactive;
+        if quits_search {
+            // Quitting is not made to wait for what nobody will look at.
+            self.queue.clear();
+        }
+        self.queue.push_back(Order { what, at: input.at });
+        self.serve_queue();
+    }
+
+    /// Carries out what is queued, as far as that is possible now.
+    fn serve_queue(&mut self) {
+        while !self.ended
+            && let Some(order) = self.queue.pop_front()
+        {
+            let waiting = if self.task.is_some() {
+                self.carry_out_busy(order)
+            } else {
+                self.carry_out_idle(order)
+            };
+            if let Some(order) = waiting {
+                self.queue.push_front(order);
+                if self.task.is_some() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Carries out an order while the worker works; gives it back if it has to wait.
+    fn carry_out_busy(&mut self, order: Order) -> Option<Order> {
+        let command = match &order.what {
+            What::Command(command) => command,
+            What::Remark(_) => return self.carry_out_idle(order),
+            What::End => return self.wait(order),
+        };
+        match command {
+            Command::Stop => self.stop(),
+            Command::PonderHit => self.ponder_hit(order.at),
+            Command::IsReady if matches!(self.task, Some(Task::Prepare)) => return Some(order),
+            Command::IsReady => self.reply(Reply::ReadyOk),
+            Command::Uci | Command::Debug(_) | Command::Display | Command::Help => {
+                return self.carry_out_idle(order);
+            }
+            Command::SetOption { name, .. } if !needs_idle_engine(name) => {
+                return self.carry_out_idle(order);
+            }
+            Command::SetOption { .. }
+            | Command::NewGame
+            | Command::Position(_)
+            | Command::Go(_)
+            | Command::Perft(_)
+            | Command::Bench(_)
+            | Command::Quit => return self.wait(order),
+        }
+        None
+    }
+
+    /// Sees to it that an order that needs an idle engine gets one, and gives it back until then.
+    fn wait(&mut self, order: Order) -> Option<Order> {
+        let impatient = self.manner == Manner::Interactive;
+        match &self.task {
+            Some(Task::Search(search)) if impatient || search.must_hold() => self.stop(),
+            // What a person typed into a pipe is finished, whatever comes behind it.
+            Some(Task::Console(_)) => return Some(order),
+            _ => {}
+        }
+        let is_last = matches!(order.what, What::End | What::Command(Command::Quit));
+        if is_last && impatient {
+            self.exit_by.get_or_insert(Instant::now() + EXIT_PATIENCE);
+        }
+        Some(order)
+    }
+
+    /// Carries out an order that has all it needs; gives it back if something must be prepared first.
+    fn carry_out_idle(&mut self, order: Order) -> Option<Order> {
+        let command = match order.what {
+            What::Command(command) => command,
+            What::Remark(text) => {
+                self.tell(text);
+                return None;
+            }
+            What::End => Command::Quit,
+        };
+        match command {
+            Command::Uci => self.introduce(),
+            Command::Debug(on) => self.debug = on,
+            Command::IsReady => {
+                if self.prepared != Some(self.setup()) {
+                    let setup = self.take_setup();
+                    self.start(Task::Prepare, Job::Prepare(setup));
+                    return Some(Order { what: What::Command(Command::IsReady), at: order.at });
+                }
+                self.reply(Reply::ReadyOk);
+            }
+            Command::SetOption { name, value } => {
+                match self.settings.set(&name, value.as_deref()) {
+                    Ok(None) => {}
+                    Ok(Some(remark)) => self.tell(remark),
+                    Err(refusal) => self.tell(refusal),
+                }
+            }
+            Command::NewGame => self.settings.clear_hash = true,
+            Command::Position(position) => {
+                if let Err(refusal) = self.game.set(position) {
+                    self.tell(refusal);
+                }
+            }
+            Command::Go(go) => self.go(&go, order.at),
+            Command::Perft(depth) => self.perft(depth),
+            Command::Bench(depth) => {
+                self.start(Task::Console(Arc::default()), Job::Bench(depth));
+            }
+            Command::Display => {
+                let text = console::display(self.game.board(), self.settings.chess960);
+                self.reply(Reply::Text(text));
+            }
+            Command::Help => self.reply(Reply::Text(console::help())),
+            Command::Quit => self.ended = true,
+            // Nothing is searched, so there is nothing to stop.
+            Command::Stop | Command::PonderHit => {}
+        }
+        None
+    }
+
+    /// Answers `uci`.
+    fn introduce(&self) {
+        self.reply(Reply::Name(format!("Cairn {}", env!("CARGO_PKG_VERSION"))));
+        self.reply(Reply::Author(AUTHOR));
+        for option in &OPTIONS {
+            self.reply(Reply::Option(option));
+        }
+        self.reply(Reply::UciOk);
+    }
+
+    /// Starts a search.
+    fn go(&mut self, go: &Go, at: Instant) {
+        let board = self.game.board().clone();
+        let clock = match board.side_to_move() {
+            Side::White => go.white,
+            Side::Black => go.black,
+        };
+        let (search_moves, remark) = self.game.legal_among(&go.search_moves);
+        if let Some(remark) = remark {
+            self.tell(remark);
+        }
+        if let Some(remark) = remark_on_limits(go, go.lost_its_limits(&clock)) {
+            self.tell(remark);
+        }
+        let choices =
+            if search_moves.is_empty() { board.legal_moves().len() } else { search_moves.len() };
+        let overhead = Duration::from_millis(self.settings.move_overhead);
+        let budget = Budget::plan(go, &clock, overhead, choices == 1);
+        if self.debug {
+            self.tell(format!("time: soft {:?}, hard {:?}", budget.soft, budget.hard));
+        }
+        let control = Arc::new(GoControl::default());
+        let mut search = Search {
+            control: Arc::clone(&control),
+            infinite: go.infinite,
+            pondering: go.ponder,
+            hard: budget.hard,
+            deadline: None,
+            held: None,
+        };
+        if !go.ponder {
+            search.start_clock(at);
+        }
+        let job = SearchJob {
+            setup: self.take_setup(),
+            board,
+            limits: Limits {
+                // Nothing at all cannot be searched; one is the least there is.
+                depth: go.depth.map(|depth| u32::from(depth.max(1))),
+                nodes: go.nodes.map(|nodes| nodes.max(1)),
+                mate: go.mate.map(u32::from),
+                search_moves,
+                multi_pv: self.settings.multi_pv,
+            },
+            soft: budget.soft,
+            started: at,
+            chess960: self.settings.chess960,
+            control,
+        };
+        self.start(Task::Search(search), Job::Search(Box::new(job)));
+    }
+
+    /// Starts counting the move tree.
+    fn perft(&mut self, depth: u32) {
+        let stop = Arc::new(AtomicBool::new(false));
+        let job = Job::Perft {
+            board: Box::new(self.game.board().clone()),
+            depth,
+            chess960: self.settings.chess960,
+            stop: Arc::clone(&stop),
+        };
+        self.start(Task::Console(stop), job);
+    }
+
+    /// Hands a job to the idle worker.
+    fn start(&mut self, task: Task, job: Job) {
+        self.task = Some(task);
+        self.worker.start(job);
+    }
+
+    /// What the options say about the searcher.
+    fn setup(&self) -> Setup {
+        Setup {
+            style: self.settings.style,
+            hash_mib: self.settings.hash_mib,
+            clear: self.settings.clear_hash,
+        }
+    }
+
+    /// The same for a job that is going to see to it.
+    fn take_setup(&mut self) -> Setup {
+        let setup = self.setup();
+        self.settings.clear_hash = false;
+        self.prepared = Some(self.setup());
+        setup
+    }
+
+    /// Ends what is under way. A held answer goes out.
+    fn stop(&mut self) {
+        match &mut self.task {
+            Some(Task::Search(search)) => {
+                search.control.engine.stop();
+                search.infinite = false;
+                search.pondering = false;
+                self.release();
+            }
+            Some(Task::Console(stop)) => stop.store(true, Ordering::Relaxed),
+            Some(Task::Prepare) | None => {}
+        }
+    }
+
+    /// The opponent has played the expected move: from now on this is a normal search.
+    fn ponder_hit(&mut self, at: Instant) {
+        if let Some(Task::Search(search)) = &mut self.task
+            && search.pondering
+        {
+            search.pondering = false;
+            search.start_clock(at);
+            self.release();
+        }
+    }
+
+    /// Takes an event of the worker.
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Line(info) => self.reply(Reply::Info(info)),
+            Event::Note(text) => self.tell(text),
+            Event::Text(text) => self.reply(Reply::Text(text)),
+            Event::HashKept(mib) => {
+                self.settings.hash_mib = mib;
+                self.prepared = Some(self.setup());
+            }
+            Event::Done(answer) => {
+                match (&mut self.task, answer) {
+                    (Some(Task::Search(search)), Some(answer)) => {
+                        search.held = Some(answer);
+                        self.release();
+                    }
+                    _ => self.task = None,
+                }
+                self.serve_queue();
+            }
+        }
+    }
+
+    /// Gives the answer, if it is there and need not be held any longer.
+    fn release(&mut self) {
+        let Some(Task::Search(search)) = &mut self.task else { return };
+        if search.must_hold() {
+            return;
+        }
+        let Some(answer) = search.held.take() else { return };
+        self.task = None;
+        if let Some(info) = answer.closing {
+            self.reply(Reply::Info(info));
+        }
+        self.reply(Reply::BestMove { best: answer.best, ponder: answer.ponder });
+    }
+
+    fn tell(&self, text: String) {
+        self.reply(Reply::Message(text));
+    }
+
+    fn reply(&self, reply: Reply) {
+        self.writer.send(reply);
+    }
+}
+
+/// Whether setting an option has to wait for the end of a search.
+fn needs_idle_engine(name: &str) -> bool {
+    UciOption::named(name).is_some_and(|option| option.when == When::Idle)
+}
+
+/// What there is to say about arguments of `go` that were not understood.
+fn remark_on_limits(go: &Go, lost: bool) -> Option<String> {
+    let ignored = (!go.unreadable.is_empty())
+        .then(|| format!("ignored in go: {}", protocol::quote(&go.unreadable.join(", "))));
+    let limited = lost.then(|| {
+        let time = UNREADABLE_LIMITS_TIME.as_millis();
+        format!("go has no limit for the side to move, so it gets {time} ms")
+    });
+    let remarks: Vec<String> = [ignored, limited].into_iter().flatten().collect();
+    (!remarks.is_empty()).then(|| remarks.join("; "))
+}

@@ -1,0 +1,127 @@
+//! The game on the board: where it began, what was played, and the position it has come to.
+
+use cairn_engine::board::Board;
+use cairn_engine::moves::Move;
+
+use crate::protocol::{Position, Start, quote};
+
+/// The game that `position` has described.
+#[derive(Clone, Debug)]
+pub struct Game {
+    described: Position,
+    board: Board,
+}
+
+impl Default for Game {
+    fn default() -> Game {
+        Game {
+            described: Position { start: Start::Orthodox, moves: Vec::new() },
+            board: Board::startpos(),
+        }
+    }
+}
+
+impl Game {
+    /// The position now, with the history that led to it.
+    #[must_use]
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Takes over a position. A GUI sends the whole game with every move, so where the new list only
+    /// goes on from the old one, only what is new is played.
+    ///
+    /// # Errors
+    /// What is wrong with it; the game is as it was.
+    pub fn set(&mut self, position: Position) -> Result<(), String> {
+        let continues = position.start == self.described.start
+            && position.moves.starts_with(&self.described.moves);
+        let (mut board, known) = if continues {
+            (self.board.clone(), self.described.moves.len())
+        } else {
+            (first_position(&position.start)?, 0)
+        };
+        for (index, text) in position.moves.iter().enumerate().skip(known) {
+            let mv = board.parse_uci(text).map_err(|error| {
+                format!("move {} of the position: {error}; the position is unchanged", index + 1)
+            })?;
+            board.play(mv);
+        }
+        *self = Game { described: position, board };
+        Ok(())
+    }
+
+    /// The legal ones among moves that were written down, and what is wrong with the first other one.
+    #[must_use]
+    pub fn legal_among(&self, texts: &[String]) -> (Vec<Move>, Option<String>) {
+        let mut moves = Vec::new();
+        let mut remark = None;
+        for text in texts {
+            match self.board.parse_uci(text) {
+                Ok(mv) if moves.contains(&mv) => {}
+                Ok(mv) => moves.push(mv),
+                Err(error) => {
+                    remark.get_or_insert(format!("searchmoves: {error}, ignored"));
+                }
+            }
+        }
+        (moves, remark)
+    }
+}
+
+/// The position a game begins with.
+fn first_position(start: &Start) -> Result<Board, String> {
+    match start {
+        Start::Orthodox => Ok(Board::startpos()),
+        Start::Fen(fen) => Board::from_fen(fen)
+            .map_err(|error| format!("FEN '{}': {error}; the position is unchanged", quote(fen))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn position(start: Start, moves: &[&str]) -> Position {
+        Position { start, moves: moves.iter().map(ToString::to_string).collect() }
+    }
+
+    #[test]
+    fn a_longer_list_of_the_same_game_reaches_the_same_position() {
+        let whole = position(Start::Orthodox, &["e2e4", "e7e5", "g1f3", "b8c6"]);
+        let mut at_once = Game::default();
+        at_once.set(whole.clone()).expect("legal");
+        let mut step_by_step = Game::default();
+        for length in 0..=4 {
+            let moves = whole.moves[..length].to_vec();
+            step_by_step.set(Position { moves, ..whole.clone() }).expect("legal");
+        }
+        assert_eq!(at_once.board.to_fen(), step_by_step.board.to_fen());
+        // Taking moves back is another list, not a longer one.
+        step_by_step.set(position(Start::Orthodox, &["e2e4"])).expect("legal");
+        let mut fresh = Game::default();
+        fresh.set(position(Start::Orthodox, &["e2e4"])).expect("legal");
+        assert_eq!(fresh.board.to_fen(), step_by_step.board.to_fen());
+    }
+
+    #[test]
+    fn a_bad_position_leaves_the_game_as_it_was() {
+        let mut game = Game::default();
+        game.set(position(Start::Orthodox, &["e2e4"])).expect("legal");
+        let before = game.board.to_fen();
+        let illegal = game.set(position(Start::Orthodox, &["e2e4", "e7e5", "e1e3"]));
+        assert!(illegal.expect_err("illegal").contains("move 3"));
+        let nonsense = game.set(position(Start::Fen("8/8/8".into()), &[]));
+        assert!(nonsense.expect_err("no FEN").contains("8/8/8"));
+        assert_eq!(game.board.to_fen(), before);
+    }
+
+    #[test]
+    fn illegal_search_moves_are_named() {
+        let game = Game::default();
+        let texts = ["e2e4", "e2e5", "e2e4", "d2d4"].map(String::from);
+        let (moves, remark) = game.legal_among(&texts);
+        assert_eq!(moves.len(), 2);
+        assert!(remark.expect("a remark").contains("e2e5"));
+    }
+}

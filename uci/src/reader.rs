@@ -1,0 +1,110 @@
+//! The reader thread: lines from standard input, stamped when they arrive.
+//!
+//! It never parses, answers or drops a command, so the order of what a GUI sends cannot be changed
+//! here, and a clock starts when its `go` came in, not when somebody found the time to look at it.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::thread;
+use std::time::Instant;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+/// The longest line that is taken, in bytes. The position command of a game of 6000 moves has 30
+/// thousand; what is longer than this is no command, and must not eat the memory.
+pub const MAX_LINE: usize = 1 << 20;
+
+/// One thing that came in, and when.
+#[derive(Debug)]
+pub struct Input {
+    /// What came in.
+    pub what: Arrival,
+    /// When it came in.
+    pub at: Instant,
+}
+
+/// What can come in.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// A line, as bytes: nobody promises that they are UTF-8.
+    Line(Vec<u8>),
+    /// A line of more than [`MAX_LINE`] bytes, which was skipped: half a command is worse than none.
+    TooLong,
+    /// The end of the input; nothing follows.
+    End,
+}
+
+impl Input {
+    /// A line that arrives now.
+    pub fn line(bytes: Vec<u8>) -> Input {
+        Input { what: Arrival::Line(bytes), at: Instant::now() }
+    }
+
+    /// The end of the input, now.
+    pub fn end() -> Input {
+        Input { what: Arrival::End, at: Instant::now() }
+    }
+}
+
+/// Starts the thread that reads `input`.
+///
+/// # Errors
+/// When the thread cannot be started.
+pub fn spawn<R: Read + Send + 'static>(input: R) -> io::Result<Receiver<Input>> {
+    let (sender, receiver) = unbounded();
+    thread::Builder::new()
+        .name("reader".into())
+        .spawn(move || read_all(&mut BufReader::new(input), &sender))?;
+    Ok(receiver)
+}
+
+/// Reads until the end, an error (which is an end, too) or until nobody listens any more.
+fn read_all(input: &mut impl BufRead, lines: &Sender<Input>) {
+    loop {
+        let what = read_line(input).unwrap_or(Arrival::End);
+        let is_end = what == Arrival::End;
+        let deaf = lines.send(Input { what, at: Instant::now() }).is_err();
+        if is_end || deaf {
+            return;
+        }
+    }
+}
+
+/// Reads one line; the last one need not end with a newline.
+fn read_line(input: &mut impl BufRead) -> io::Result<Arrival> {
+    let mut bytes = Vec::new();
+    input.by_ref().take(MAX_LINE as u64).read_until(b'\n', &mut bytes)?;
+    if bytes.is_empty() {
+        return Ok(Arrival::End);
+    }
+    if bytes.len() == MAX_LINE && bytes.last() != Some(&b'\n') {
+        input.skip_until(b'\n')?;
+        return Ok(Arrival::TooLong);
+    }
+    Ok(Arrival::Line(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrivals(mut input: &[u8]) -> Vec<Arrival> {
+        let (sender, receiver) = unbounded();
+        read_all(&mut input, &sender);
+        receiver.try_iter().map(|input| input.what).collect()
+    }
+
+    #[test]
+    fn the_last_line_needs_no_newline() {
+        let expected = [Arrival::Line(b"uci\n".to_vec()), Arrival::Line(b"quit".to_vec())];
+        assert_eq!(arrivals(b"uci\nquit")[..2], expected);
+        assert_eq!(arrivals(b"uci\nquit").last(), Some(&Arrival::End));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_skipped_whole() {
+        let mut input = vec![b'x'; MAX_LINE + 10];
+        input.extend_from_slice(b"\nisready\n");
+        let expected = [Arrival::TooLong, Arrival::Line(b"isready\n".to_vec()), Arrival::End];
+        assert_eq!(arrivals(&input), expected);
+    }
+}

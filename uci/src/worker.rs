@@ -1,0 +1,470 @@
+//! The worker thread: jobs in, events out.
+//!
+//! It owns the searcher with its hash table, so whatever takes long (a search, a large allocation,
+//! perft) happens here and the controller can always answer.
+
+use std::any::Any;
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cairn_engine::board::Board;
+use cairn_engine::moves::Move;
+use cairn_engine::search::{Limits, Outcome, Report, ScoreText, Searcher, Style, Verdict};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use crate::clock::GoControl;
+use crate::console;
+use crate::options::DEFAULT_HASH;
+use crate::protocol::Info;
+
+/// The stack of the worker, in bytes. Deep recursion must not depend on what a system gives to
+/// threads; what is not used costs nothing.
+pub const STACK: usize = 64 << 20;
+
+/// What the worker can do.
+pub enum Job {
+    /// Brings the searcher in line with the options.
+    Prepare(Setup),
+    /// Searches.
+    Search(Box<SearchJob>),
+    /// Counts the legal move tree.
+    Perft {
+        /// Where from.
+        board: Box<Board>,
+        /// How deep, in plies.
+        depth: u32,
+        /// How castling is written.
+        chess960: bool,
+        /// Set to break it off.
+        stop: Arc<AtomicBool>,
+    },
+    /// Searches the fixed positions.
+    Bench(Option<u32>),
+}
+
+/// What the options say about the searcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// The search that is used.
+    pub style: Style,
+    /// The size of the hash table, in MiB.
+    pub hash_mib: usize,
+    /// Whether the table has to be emptied.
+    pub clear: bool,
+}
+
+/// A search with all it needs.
+pub struct SearchJob {
+    /// The searcher to use.
+    pub setup: Setup,
+    /// The position, with the game up to it.
+    pub board: Board,
+    /// What the search counts itself.
+    pub limits: Limits,
+    /// The soft time limit.
+    pub soft: Option<Duration>,
+    /// When the `go` arrived.
+    pub started: Instant,
+    /// How castling is written.
+    pub chess960: bool,
+    /// What is shared with the controller.
+    pub control: Arc<GoControl>,
+}
+
+/// What the worker tells.
+#[derive(Debug)]
+pub enum Event {
+    /// A finished iteration, or line of it.
+    Line(Info),
+    /// Something people should know.
+    Note(String),
+    /// A line of output of a command that is not UCI.
+    Text(String),
+    /// A hash table could not be had; one of this size, in MiB, is in use instead.
+    HashKept(usize),
+    /// The job is done, and the worker waits for the next one.
+    Done(Option<Answer>),
+}
+
+/// The answer to a `go`.
+#[derive(Debug, PartialEq)]
+pub struct Answer {
+    /// The move to play, or none if there is no legal one.
+    pub best: Option<String>,
+    /// The reply that is expected.
+    pub ponder: Option<String>,
+    /// A last line where the reported ones do not say all about this answer.
+    pub closing: Option<Info>,
+}
+
+/// The handle of the worker thread.
+#[derive(Debug)]
+pub struct Worker {
+    jobs: Sender<Job>,
+    events: Receiver<Event>,
+}
+
+impl Worker {
+    /// Starts the thread. It allocates nothing before its first job.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn spawn() -> io::Result<Worker> {
+        let (jobs, queue) = unbounded();
+        let (sender, events) = unbounded();
+        thread::Builder::new().name("search".into()).stack_size(STACK).spawn(move || {
+            let mut bench = Workbench { searcher: None, events: sender };
+            for job in queue {
+                bench.perform(job);
+            }
+        })?;
+        Ok(Worker { jobs, events })
+    }
+
+    /// Hands over a job. There is one [`Event::Done`] for each.
+    pub fn start(&self, job: Job) {
+        // The worker outlives its handle and catches its panics, so it is there.
+        let _ = self.jobs.send(job);
+    }
+
+    /// What the worker tells.
+    pub fn events(&self) -> &Receiver<Event> {
+        &self.events
+    }
+}
+
+/// The state of the worker thread.
+struct Workbench {
+    searcher: Option<Searcher>,
+    events: Sender<Event>,
+}
+
+impl Workbench {
+    /// Does one job and tells that it is done, come what may.
+    fn perform(&mut self, job: Job) {
+        let answer = match job {
+            Job::Search(job) => Some(self.search(&job)),
+            other => {
+                if let Err(reason) = guarded(|| self.perform_chore(other)) {
+                    self.note(format!("internal error: {reason}"));
+                    self.searcher = None;
+                }
+                None
+            }
+        };
+        self.tell(Event::Done(answer));
+    }
+
+    /// Does a job that has no answer.
+    fn perform_chore(&mut self, job: Job) {
+        let events = self.events.clone();
+        let mut print = |line: String| {
+            // Nobody listens only when the program is about to end.
+            let _ = events.send(Event::Text(line));
+        };
+        match job {
+            Job::Prepare(setup) => {
+                self.prepare(&setup);
+            }
+            Job::Perft { board, depth, chess960, stop } => {
+                console::divide(&board, depth, chess960, &stop, &mut print);
+            }
+            Job::Bench(depth) => {
+                if let Err(error) = console::bench(depth, &mut print) {
+                    self.note(format!("bench: {error}"));
+                }
+            }
+            Job::Search(_) => {}
+        }
+    }
+
+    /// Searches. Whatever happens there is an answer, and the move in it is legal.
+    fn search(&mut self, job: &SearchJob) -> Answer {
+        let events = self.events.clone();
+        let lines = expected_lines(job);
+        let mut best_line: Option<Info> = None;
+        let mut sink = |report: &Report<'_>| {
+            if !report.silent {
+                let info = job.describe(report);
+                if info.multi_pv == 1 {
+                    best_line = Some(info.clone());
+                }
+                // Nobody listens only when the program is about to end.
+                let _ = events.send(Event::Line(info));
+            }
+            let complete = report.silent || report.multi_pv >= lines;
+            if complete && job.control.is_enough(job.soft, job.setup.style, report.depth) {
+                Verdict::Stop
+            } else {
+                Verdict::Continue
+            }
+        };
+        let outcome = guarded(|| {
+            let searcher = self.prepare(&job.setup)?;
+            Some(searcher.search(&job.board, &job.limits, &job.control.engine, &mut sink))
+        });
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(reason) => {
+                self.note(format!("internal error: {reason}; the best move so far is played"));
+                // What it was doing to its tables when it broke nobody knows.
+                self.searcher = None;
+                None
+            }
+        };
+        for note in outcome.iter().flat_map(|outcome| &outcome.notes) {
+            self.note(note.clone());
+        }
+        job.answer(outcome.as_ref(), best_line.as_ref())
+    }
+
+    /// The searcher, in line with the options as far as there is memory for it.
+    fn prepare(&mut self, setup: &Setup) -> Option<&mut Searcher> {
+        match self.searcher.take() {
+            None => self.searcher = self.first_searcher(setup),
+            Some(mut searcher) => {
+                self.adjust(&mut searcher, setup);
+                self.searcher = Some(searcher);
+            }
+        }
+        self.searcher.as_mut()
+    }
+
+    /// A new searcher: of the size that is asked for, or of the default one, or the smallest.
+    fn first_searcher(&self, setup: &Setup) -> Option<Searcher> {
+        let error = match Searcher::new(setup.style, setup.hash_mib) {
+            Ok(searcher) => return Some(searcher),
+            Err(error) => error,
+        };
+        for mib in [DEFAULT_HASH.min(setup.hash_mib), 1] {
+            if let Ok(searcher) = Searcher::new(setup.style, mib) {
+                self.note(format!("{error}; the hash table has {mib} MiB"));
+                self.tell(Event::HashKept(mib));
+                return Some(searcher);
+            }
+        }
+        self.note(format!("{error}; nothing can be searched"));
+        None
+    }
+
+    /// Brings an existing searcher in line with the options.
+    fn adjust(&self, searcher: &mut Searcher, setup: &Setup) {
+        if searcher.style() != setup.style
+            && let Err(error) = searcher.set_style(setup.style)
+        {
+            self.note(format!("the style is unchanged: {error}"));
+        }
+        if searcher.hash_mib() != setup.hash_mib
+            && let Err(error) = searcher.resize(setup.hash_mib)
+        {
+            let kept = searcher.hash_mib();
+            self.note(format!("{error}; the hash table keeps its {kept} MiB"));
+            self.tell(Event::HashKept(kept));
+        }
+        if setup.clear {
+            searcher.clear();
+        }
+    }
+
+    fn note(&self, text: String) {
+        self.tell(Event::Note(text));
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody listens only when the program is about to end.
+        let _ = self.events.send(event);
+    }
+}
+
+impl SearchJob {
+    /// A report in words.
+    fn describe(&self, report: &Report<'_>) -> Info {
+        Info {
+            depth: report.depth,
+            seldepth: report.seldepth,
+            multi_pv: report.multi_pv,
+            score: report.score,
+            nodes: report.nodes,
+            elapsed: self.started.elapsed(),
+            hash_full: report.hash_full,
+            pv: self.line(report.pv, report.score),
+        }
+    }
+
+    /// A principal variation in words, as far as it is legal and the game goes on. A mate that is not
+    /// reached on the board is not shown: it would contradict its own score.
+    fn line(&self, pv: &[Move], score: ScoreText) -> Vec<String> {
+        let mut board = self.board.clone();
+        let mut texts = Vec::with_capacity(pv.len());
+        for &mv in pv {
+            if !board.legal_moves().contains(&mv)
+                || (!texts.is_empty() && board.outcome().is_some())
+            {
+                break;
+            }
+            texts.push(board.uci_text(mv, self.chess960));
+            board.play(mv);
+        }
+        if texts.len() < pv.len() && matches!(score, ScoreText::Mate(_)) {
+            texts.clear();
+        }
+        texts
+    }
+
+    /// The answer to this `go`, where `outcome` is missing if the search broke and `best_line` is the
+    /// last line of rank 1 that was reported.
+    fn answer(&self, outcome: Option<&Outcome>, best_line: Option<&Info>) -> Answer {
+        let found = outcome.and_then(|outcome| self.found(outcome));
+        let best = found.or_else(|| best_line?.pv.first().cloned()).or_else(|| self.first_legal());
+        let ponder = outcome.and_then(|outcome| self.expected_reply(outcome));
+        let closing = self.closing_line(best.as_deref(), outcome, best_line);
+        Answer { best, ponder, closing }
+    }
+
+    /// The move a search has found, in words, if it is a legal one.
+    fn found(&self, outcome: &Outcome) -> Option<String> {
+        let best = outcome.best.filter(|best| self.board.legal_moves().contains(best))?;
+        Some(self.board.uci_text(best, self.chess960))
+    }
+
+    /// Some legal move, if there is one.
+    fn first_legal(&self) -> Option<String> {
+        self.board.legal_moves().first().map(|&mv| self.board.uci_text(mv, self.chess960))
+    }
+
+    /// The reply that is expected to the move that was found, in words, if it is a legal one.
+    fn expected_reply(&self, outcome: &Outcome) -> Option<String> {
+        self.found(outcome)?;
+        let mut board = self.board.clone();
+        board.play(outcome.best?);
+        let reply = outcome.ponder.filter(|reply| board.legal_moves().contains(reply))?;
+        Some(board.uci_text(reply, self.chess960))
+    }
+
+    /// A last line, if the one that was reported last does not show the move that is played.
+    fn closing_line(
+        &self,
+        best: Option<&str>,
+        outcome: Option<&Outcome>,
+        best_line: Option<&Info>,
+    ) -> Option<Info> {
+        let shown = best_line.is_some_and(|line| match line.pv.first() {
+            Some(first) => Some(first.as_str()) == best,
+            None => true,
+        });
+        if shown {
+            return None;
+        }
+        let score = match outcome {
+            Some(outcome) if best.is_some() => outcome.score,
+            _ if best.is_none() && self.board.in_check() => ScoreText::Mate(0),
+            _ => ScoreText::Centipawns(0),
+        };
+        // One move is no mate, so it would not fit to the score of one.
+        let fitting = best.filter(|_| !matches!(score, ScoreText::Mate(_)));
+        let depth = outcome.map_or(0, |outcome| outcome.depth);
+        Some(Info {
+            depth,
+            seldepth: None,
+            multi_pv: 1,
+            score,
+            nodes: outcome.map_or(0, |outcome| outcome.nodes),
+            elapsed: self.started.elapsed(),
+            hash_full: 0,
+            pv: fitting.map(str::to_owned).into_iter().collect(),
+        })
+    }
+}
+
+/// How many lines make a complete iteration.
+fn expected_lines(job: &SearchJob) -> usize {
+    let moves = match job.limits.search_moves.len() {
+        0 => job.board.legal_moves().len(),
+        restricted => restricted,
+    };
+    job.limits.multi_pv.min(moves)
+}
+
+/// Runs something that must not take the thread down with it. The error is what it died of.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| reason_of(payload.as_ref()))
+}
+
+/// What a panic said.
+fn reason_of(payload: &(dyn Any + Send)) -> String {
+    payload
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string))
+        .unwrap_or_else(|| "panic".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(fen: &str) -> SearchJob {
+        SearchJob {
+            setup: Setup { style: Style::MicroMax, hash_mib: 1, clear: false },
+            board: Board::from_fen(fen).expect("a position"),
+            limits: Limits::default(),
+            soft: None,
+            started: Instant::now(),
+            chess960: false,
+            control: Arc::default(),
+        }
+    }
+
+    fn line(moves: &[&str]) -> Info {
+        Info {
+            depth: 3,
+            seldepth: Some(3),
+            multi_pv: 1,
+            score: ScoreText::Centipawns(5),
+            nodes: 100,
+            elapsed: Duration::ZERO,
+            hash_full: 0,
+            pv: moves.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+    #[test]
+    fn a_search_that_breaks_still_answers_with_a_legal_move() {
+        let reason = guarded(|| -> u32 { panic!("slot {}", 7) }).expect_err("a panic");
+        assert_eq!(reason, "slot 7");
+        let start = job(START);
+        let shown = line(&["g1f3", "g8f6"]);
+        let answer = start.answer(None, Some(&shown));
+        assert_eq!(answer.best.as_deref(), Some("g1f3"), "the best so far");
+        assert_eq!(answer.closing, None);
+        let blind = start.answer(None, None);
+        let best = blind.best.expect("a move");
+        assert!(start.board.parse_uci(&best).is_ok());
+        assert_eq!(blind.closing.expect("a line").pv, [best]);
+    }
+
+    #[test]
+    fn where_there_is_no_move_the_answer_says_so() {
+        let mated = job("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1").answer(None, None);
+        assert_eq!(mated.best, None);
+        assert_eq!(mated.closing.expect("a line").score, ScoreText::Mate(0));
+        let stalemated = job("7k/8/6QK/8/8/8/8/8 b - - 0 1").answer(None, None);
+        assert_eq!(stalemated.best, None);
+        assert_eq!(stalemated.closing.expect("a line").score, ScoreText::Centipawns(0));
+    }
+
+    #[test]
+    fn a_line_ends_where_it_stops_being_legal() {
+        let start = job(START);
+        let first = start.board.parse_uci("e2e4").expect("legal");
+        // White cannot move the same pawn again before black has answered.
+        assert_eq!(start.line(&[first, first], ScoreText::Centipawns(0)), ["e2e4"]);
+        assert!(start.line(&[first, first], ScoreText::Mate(2)).is_empty());
+    }
+}

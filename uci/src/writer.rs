@@ -1,0 +1,103 @@
+//! The writer thread: the one owner of standard output.
+//!
+//! Whole lines, flushed whenever the queue is empty. A peer that does not read blocks this thread
+//! and nobody else. When the output breaks the thread ends, and that is how the controller learns it.
+
+use std::io::{self, Write};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded, never, unbounded};
+
+use crate::protocol::Reply;
+
+/// The most lines that are put together before they are written.
+const BATCH: usize = 64;
+
+/// The handle of the writer thread.
+#[derive(Debug)]
+pub struct Writer {
+    replies: Option<Sender<Reply>>,
+    ended: Receiver<()>,
+}
+
+impl Writer {
+    /// Starts the thread that writes to `output`.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn spawn<W: Write + Send + 'static>(output: W) -> io::Result<Writer> {
+        let (replies, queue) = unbounded();
+        let (alive, ended) = bounded(0);
+        thread::Builder::new().name("writer".into()).spawn(move || {
+            // Dropped with the thread, whatever ends it: that closes `ended`.
+            let _alive: Sender<()> = alive;
+            // An error here is a peer that has gone: there is nobody left to tell.
+            let _ = write_all(output, &queue);
+        })?;
+        Ok(Writer { replies: Some(replies), ended })
+    }
+
+    /// Queues one reply.
+    pub fn send(&self, reply: Reply) {
+        if let Some(replies) = &self.replies {
+            // Fails when the writer has ended, which `ended` tells.
+            let _ = replies.send(reply);
+        }
+    }
+
+    /// Disconnected once the writer has ended; never carries a message.
+    pub fn ended(&self) -> &Receiver<()> {
+        &self.ended
+    }
+
+    /// Lets the writer finish what is queued, for at most `patience` if that is given.
+    pub fn finish(mut self, patience: Option<Duration>) {
+        self.replies = None;
+        let give_up = patience.map_or_else(never, crossbeam_channel::after);
+        crossbeam_channel::select! {
+            recv(self.ended) -> _ => {}
+            recv(give_up) -> _ => {}
+        }
+    }
+}
+
+/// Writes replies until the other side hangs up.
+fn write_all(mut output: impl Write, queue: &Receiver<Reply>) -> io::Result<()> {
+    let mut text = String::new();
+    while let Ok(first) = queue.recv() {
+        text.clear();
+        for reply in std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)) {
+            reply.write_line(&mut text);
+        }
+        output.write_all(text.as_bytes())?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A peer that has gone away.
+    struct Broken;
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_broken_output_ends_the_writer() {
+        let writer = Writer::spawn(Broken).expect("a thread");
+        writer.send(Reply::ReadyOk);
+        let ended = writer.ended().recv_timeout(Duration::from_secs(5));
+        assert_eq!(ended, Err(crossbeam_channel::RecvTimeoutError::Disconnected));
+    }
+}
