@@ -8,7 +8,7 @@ use crate::board::Board;
 use crate::search::{Control, Limits, Searcher, Style, Verdict};
 
 /// The depth that the signature is taken at.
-pub const DEPTH: u32 = 7;
+pub const DEPTH: u32 = 6;
 
 /// The hash table of the signature, in MiB.
 pub const HASH_MIB: usize = 64;

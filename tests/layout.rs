@@ -1,0 +1,37 @@
+//! The repository's own shape: no test that is never compiled, nothing unexpected at the top.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn every_test_file_is_compiled() {
+    let manifests: String = ["engine/Cargo.toml", "uci/Cargo.toml"]
+        .map(|manifest| fs::read_to_string(root().join(manifest)).unwrap())
+        .concat();
+    let files: Vec<String> =
+        names(&root().join("tests")).into_iter().filter(|name| name.ends_with(".rs")).collect();
+    assert!(files.len() >= 5, "{files:?}");
+    for file in files {
+        let entry = format!("path = \"../tests/{file}\"");
+        assert!(manifests.contains(&entry), "no [[test]] entry has {entry}");
+    }
+}
+
+#[test]
+fn the_top_level_is_what_was_agreed() {
+    const AGREED: [&str; 8] =
+        ["Cargo.toml", "Cargo.lock", "LICENSE", "README.md", "engine", "uci", "tests", "scripts"];
+    for name in names(&root()) {
+        let expected = name.starts_with('.') || name == "target" || AGREED.contains(&&*name);
+        assert!(expected, "{name} stands at the top level");
+    }
+}
