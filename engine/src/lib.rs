@@ -19,7 +19,7 @@
 //! | `memory` | large allocations and prefetching, the one place with `unsafe` |
 //! | [`hash`] | the hash table |
 //! | [`search`] | limits, control, reports; micro-Max |
-//! | [`bench`] | the node count that tells one build from another |
+//! | [`mod@bench`] | the node count that tells one build from another |
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![deny(unsafe_code)]
