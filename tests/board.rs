@@ -2,7 +2,7 @@
 
 use cairn_engine::board::{Board, GameEnd, Observer};
 use cairn_engine::movegen;
-use cairn_engine::moves::Move;
+use cairn_engine::moves::{Move, MoveList};
 use cairn_engine::perft::{divide, perft};
 use cairn_engine::piece::{Kind, Piece, Side};
 use cairn_engine::square::Square;
@@ -229,6 +229,38 @@ fn scan_order_starts_anywhere_and_finds_the_same_moves() {
         assert!(scanned.is_sorted_by_key(rank), "squares come cyclically from {start}");
         for mv in &movegen::scan(board, start) {
             assert_eq!(movegen::is_legal(board, *mv), scanned.contains(mv));
+        }
+    });
+}
+
+#[test]
+fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
+    let mut strays = Vec::new();
+    random_walks(5, 4_000, |_, board, _| {
+        let all = board.legal_moves();
+        let (mut noisy, mut quiet) = (MoveList::new(), MoveList::new());
+        movegen::noisy_moves(board, &mut noisy);
+        movegen::quiet_moves(board, &mut quiet);
+        assert_eq!(noisy.len() + quiet.len(), all.len(), "{}", board.to_fen());
+        assert!(noisy.iter().chain(&quiet).all(|mv| all.contains(mv)));
+        let captures = |mv: &Move| {
+            let own = board.piece_on(mv.to()).is_some_and(|p| p.side() == board.side_to_move());
+            let pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
+            let last = matches!(mv.to().row(), 0 | 7);
+            (board.piece_on(mv.to()).is_some() && !own)
+                || (pawn && (last || mv.from().file() != mv.to().file()))
+        };
+        assert!(noisy.iter().all(captures) && !quiet.iter().any(captures), "{}", board.to_fen());
+
+        // Moves of other positions, as a hash table may bring them, and bits of any kind.
+        strays.extend(all.iter().map(|mv| mv.raw()));
+        for _ in 0..60 {
+            let stray = strays[random.next_u64() as usize % strays.len()];
+            for raw in [stray, random.next_u64() as u16] {
+                let legal = all.iter().copied().find(|mv| mv.raw() == raw);
+                assert_eq!(movegen::confirm(board, raw), legal, "{raw:#06x} {}", board.to_fen());
+            }
         }
     });
 }

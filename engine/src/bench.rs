@@ -7,8 +7,9 @@ use crate::AllocationError;
 use crate::board::Board;
 use crate::search::{Control, Limits, Searcher, Style, Verdict};
 
-/// The depth that the signature is taken at.
-pub const DEPTH: u32 = 6;
+/// The depth that the signature is taken at by the strong search. micro-Max, whose plies cost as much
+/// more, is searched to half of it.
+pub const DEPTH: u32 = 12;
 
 /// The hash table of the signature, in MiB.
 pub const HASH_MIB: usize = 64;
@@ -67,8 +68,8 @@ pub struct Progress {
     pub nodes: u64,
 }
 
-/// Searches all positions to `depth` ([`DEPTH`] if not given) and returns the sum of nodes. Each
-/// begins with an empty table.
+/// Searches all positions with both programs to `depth` ([`DEPTH`] if not given) and returns the sum
+/// of nodes. Each search begins with nothing learnt.
 ///
 /// # Errors
 /// If the memory for the table can't be had.
@@ -76,18 +77,23 @@ pub fn run(
     depth: Option<u32>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<u64, AllocationError> {
-    let mut searcher = Searcher::new(Style::default(), HASH_MIB)?;
-    let limits = Limits { depth: Some(depth.unwrap_or(DEPTH)), ..Limits::default() };
-    let mut total = 0;
-    for (index, fen) in POSITIONS.iter().enumerate() {
-        let board = Board::from_fen(fen).expect("the positions are valid");
-        searcher.clear();
-        let control = Control::new();
-        let nodes = searcher.search(&board, &limits, &control, &mut |_| Verdict::Continue).nodes;
-        total += nodes;
-        progress(&Progress { number: index + 1, nodes });
+    let depth = depth.unwrap_or(DEPTH);
+    let mut total = [0; POSITIONS.len()];
+    for (style, depth) in [(Style::MicroMax, depth / 2), (Style::Cairn, depth)] {
+        let mut searcher = Searcher::new(style, HASH_MIB)?;
+        let limits = Limits { depth: Some(depth), ..Limits::default() };
+        for (nodes, fen) in total.iter_mut().zip(POSITIONS) {
+            let board = Board::from_fen(fen).expect("the positions are valid");
+            searcher.clear();
+            let control = Control::new();
+            let outcome = searcher.search(&board, &limits, &control, &mut |_| Verdict::Continue);
+            *nodes += outcome.nodes;
+        }
     }
-    Ok(total)
+    for (number, &nodes) in (1..).zip(&total) {
+        progress(&Progress { number, nodes });
+    }
+    Ok(total.iter().sum())
 }
 
 #[cfg(test)]

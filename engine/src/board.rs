@@ -106,7 +106,8 @@ const fn right_number(side: Side, king_side: bool) -> usize {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Undo {
     keys: Keys,
-    mv: Move,
+    /// `None` for a null move.
+    mv: Option<Move>,
     halfmove_clock: u16,
     moved: u8,
     captured: u8,
@@ -117,18 +118,19 @@ pub struct Undo {
 }
 
 impl Undo {
-    /// The move that was made.
+    /// The move that was made; `None` for a null move.
     #[must_use]
-    pub const fn mv(&self) -> Move {
+    pub const fn mv(&self) -> Option<Move> {
         self.mv
     }
 
     /// The side that made it and whether a pawn became a queen by it.
     #[must_use]
-    pub const fn queened(&self) -> Option<Side> {
+    pub fn queened(&self) -> Option<Side> {
+        let mv = self.mv?;
         let moved = Piece::from_raw_occupied(self.moved);
-        let last_row = self.mv.to().row() == moved.side().promotion_row();
-        let queen = matches!(self.mv.promotion_kind(), Kind::Queen);
+        let last_row = mv.to().row() == moved.side().promotion_row();
+        let queen = mv.promotion_kind() == Kind::Queen;
         if moved.kind().is_pawn() && last_row && queen { Some(moved.side()) } else { None }
     }
 }
@@ -437,6 +439,25 @@ impl Board {
             .count()
     }
 
+    /// Whether a search that is `ply` half-moves below its root should see a draw by repetition: the
+    /// position stood on the board below the root already, or twice before.
+    #[must_use]
+    pub fn is_repetition(&self, ply: usize) -> bool {
+        let reversible = usize::from(self.halfmove_clock);
+        let mut before = 0;
+        let earlier =
+            self.history.iter().rev().take(reversible).take_while(|undo| undo.mv.is_some());
+        for (distance, undo) in (1..).zip(earlier).skip(1).step_by(2) {
+            if undo.keys == self.keys {
+                before += 1;
+                if distance < ply || before == 2 {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
     /// Whether no sequence of legal moves leads to a mate by either side: bare kings, one minor
     /// piece, or only bishops that all stand on one colour.
     #[must_use]
@@ -534,7 +555,7 @@ impl Board {
         let captured_on = if en_passant { to ^ 16 } else { to };
         let captured = at(&self.squares, captured_on);
         let captured_index = self.index_on(captured_on);
-        self.remember(mv, moved, captured, captured_index);
+        self.remember(Some(mv), moved, captured, captured_index);
 
         let mut keys =
             self.keys ^ self.en_passant_key() ^ self.zobrist.side() ^ self.key(moved, from);
@@ -579,7 +600,7 @@ impl Board {
         lost[usize::from(from & 0x7f)] | lost[usize::from(to & 0x7f)]
     }
 
-    fn remember(&mut self, mv: Move, moved: u8, captured: u8, captured_index: u8) {
+    fn remember(&mut self, mv: Option<Move>, moved: u8, captured: u8, captured_index: u8) {
         self.history.push(Undo {
             keys: self.keys,
             mv,
@@ -611,7 +632,7 @@ impl Board {
         let (king_from, rook_from) = (mv.from().raw(), mv.to().raw());
         let (king_to, rook_to) = Board::castled_squares(us, rook_from > king_from);
         let (king, rook) = (at(&self.squares, king_from), at(&self.squares, rook_from));
-        self.remember(mv, king, 0, 0);
+        self.remember(Some(mv), king, 0, 0);
         let mut keys = self.keys ^ self.en_passant_key() ^ self.zobrist.side();
         keys ^= self.key(king, king_from) ^ self.key(rook, rook_from);
         keys ^= self.key(king, king_to) ^ self.key(rook, rook_to);
@@ -637,6 +658,21 @@ impl Board {
         self.put(rook.0, rook_index, rook.2);
     }
 
+    /// Passes the turn. Legal only when not in check; observers are not told, as nothing moves.
+    pub fn make_null(&mut self) {
+        self.remember(None, 0, 0, 0);
+        let keys = self.keys ^ self.en_passant_key() ^ self.zobrist.side();
+        self.halfmove_clock += 1;
+        self.raw_en_passant = NONE;
+        self.finish_make(keys, 0);
+    }
+
+    /// Whether the last move was a null move.
+    #[must_use]
+    pub fn last_was_null(&self) -> bool {
+        self.history.last().is_some_and(|undo| undo.mv.is_none())
+    }
+
     /// Makes a legal move of the game, with nobody watching.
     pub fn play(&mut self, mv: Move) {
         self.make(mv, &mut ());
@@ -645,7 +681,9 @@ impl Board {
     /// Takes back the last move; nothing happens if there is none.
     pub fn unmake<O: Observer>(&mut self, observer: &mut O) {
         let Some(undo) = self.history.pop() else { return };
-        observer.pop();
+        if undo.mv.is_some() {
+            observer.pop();
+        }
         self.side = self.side.other();
         self.ply -= 1;
         self.keys = undo.keys;
@@ -655,7 +693,8 @@ impl Board {
         self.en_passant = undo.en_passant;
 
         let us = self.side;
-        let (from, to) = (undo.mv.from().raw(), undo.mv.to().raw());
+        let Some(mv) = undo.mv else { return };
+        let (from, to) = (mv.from().raw(), mv.to().raw());
         // A king can only have gone to the square of a rook that it might castle with by castling.
         let wing = right_number(us, to > from);
         let castled = undo.moved & 7 == Kind::King as u8

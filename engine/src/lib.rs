@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`square`] | 0x88 coordinates and steps |
 //! | [`piece`] | sides, kinds, pieces |
+//! | [`score`] | scores, mates, windows |
 //! | [`moves`] | moves in 16 bits, move lists |
 //! | [`keys`] | the two Zobrist keys |
 //! | `attack` | who attacks what, by 0x88 difference |
@@ -18,6 +19,8 @@
 //! | [`perft`] | counting move paths |
 //! | `memory` | large allocations and prefetching, the one place with `unsafe` |
 //! | [`hash`] | the hash table |
+//! | [`params`] | every number of the search, once |
+//! | [`eval`] | material and squares, tapered, kept up to date move by move |
 //! | [`search`] | limits, control, reports; micro-Max |
 //! | [`mod@bench`] | the node count that tells one build from another |
 
@@ -27,14 +30,17 @@
 mod attack;
 pub mod bench;
 pub mod board;
+pub mod eval;
 pub mod fen;
 pub mod hash;
 pub mod keys;
 mod memory;
 pub mod movegen;
 pub mod moves;
+pub mod params;
 pub mod perft;
 pub mod piece;
+pub mod score;
 pub mod search;
 pub mod square;
 

@@ -79,6 +79,18 @@ impl Move {
         PROMOTIONS[(self.0.get() >> 14) as usize]
     }
 
+    /// The move with these 16 bits, or `None` if one of its squares is off the board or both are the
+    /// same. Whether anything can move like that only a board knows.
+    #[must_use]
+    pub const fn from_raw(bits: u16) -> Option<Move> {
+        const FREE_BITS: u16 = 1 << 3 | 1 << 10;
+        let same = bits & 0x7f == bits >> 7 & 0x7f;
+        match NonZeroU16::new(bits) {
+            Some(bits) if bits.get() & FREE_BITS == 0 && !same => Some(Move(bits)),
+            _ => None,
+        }
+    }
+
     /// The 16 bits.
     #[must_use]
     #[inline]

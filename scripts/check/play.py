@@ -26,7 +26,7 @@ def arguments():
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--time", type=float, default=1.0, help="seconds at the start")
     parser.add_argument("--increment", type=float, default=0.1, help="seconds a move")
-    parser.add_argument("--openings", help="EPD file; without one, games begin with 4 random moves")
+    parser.add_argument("--openings", help="file of FENs; without one, games begin with 4 random moves")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
 
@@ -39,7 +39,7 @@ def open_engine(command, options):
 
 def opening(openings, number, seed):
     if openings:
-        return chess.Board.from_epd(openings[number // 2 % len(openings)])[0]
+        return chess.Board(openings[number // 2 % len(openings)].split(";")[0].strip())
     board, choose = chess.Board(), random.Random(seed + number // 2)
     for _ in range(4):
         board.push(choose.choice(list(board.legal_moves)))

@@ -10,8 +10,13 @@ use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Side};
 use crate::square::{OFF_BOARD, Square};
 
-/// Takes the moves that are found: keeps them or only counts them.
+/// Takes the moves that are found: keeps them or only counts them, all or a part.
 trait Sink {
+    /// Whether it wants captures and promotions.
+    const NOISY: bool = true;
+    /// Whether it wants all other moves.
+    const QUIET: bool = true;
+
     fn add(&mut self, from: u8, to: u8);
     fn add_promotions(&mut self, from: u8, to: u8);
 }
@@ -28,6 +33,36 @@ impl Sink for MoveList {
             self.push(Move::promotion(from, to, kind));
         }
     }
+}
+
+/// Keeps captures and promotions only.
+struct Noisy<'a>(&'a mut MoveList);
+
+impl Sink for Noisy<'_> {
+    const QUIET: bool = false;
+
+    #[inline(always)]
+    fn add(&mut self, from: u8, to: u8) {
+        self.0.add(from, to);
+    }
+
+    fn add_promotions(&mut self, from: u8, to: u8) {
+        self.0.add_promotions(from, to);
+    }
+}
+
+/// Keeps everything but captures and promotions.
+struct Quiet<'a>(&'a mut MoveList);
+
+impl Sink for Quiet<'_> {
+    const NOISY: bool = false;
+
+    #[inline(always)]
+    fn add(&mut self, from: u8, to: u8) {
+        self.0.add(from, to);
+    }
+
+    fn add_promotions(&mut self, _from: u8, _to: u8) {}
 }
 
 struct Count(u64);
@@ -50,6 +85,16 @@ pub fn legal_moves(board: &Board) -> MoveList {
     let mut list = MoveList::new();
     generate(board, &mut list);
     list
+}
+
+/// Adds the legal captures and promotions, en passant included.
+pub fn noisy_moves(board: &Board, list: &mut MoveList) {
+    generate(board, &mut Noisy(list));
+}
+
+/// Adds the legal moves that neither capture nor promote, castling included.
+pub fn quiet_moves(board: &Board, list: &mut MoveList) {
+    generate(board, &mut Quiet(list));
 }
 
 /// The number of legal moves, without making a list.
@@ -152,7 +197,9 @@ fn generate_for<S: Sink, const WHITE: bool>(board: &Board, sink: &mut S) {
     let masks = Masks::of(board, side_of(WHITE));
     king_moves::<S, WHITE>(board, sink);
     if masks.checkers == 0 {
-        castlings(board, side_of(WHITE), sink);
+        if S::QUIET {
+            castlings(board, side_of(WHITE), sink);
+        }
         piece_moves::<S, WHITE, false>(board, &masks, sink);
     } else if masks.checkers == 1 {
         piece_moves::<S, WHITE, true>(board, &masks, sink);
@@ -165,7 +212,10 @@ fn king_moves<S: Sink, const WHITE: bool>(board: &Board, sink: &mut S) {
     let king = board.king(us).raw();
     for &step in steps(Kind::King) {
         let to = king.wrapping_add_signed(step);
-        if is_free(board, to, us) && board.is_safe(to, us, [king, king], OFF_BOARD) {
+        if is_free(board, to, us)
+            && wants::<S>(board, to)
+            && board.is_safe(to, us, [king, king], OFF_BOARD)
+        {
             sink.add(king, to);
         }
     }
@@ -175,6 +225,12 @@ fn king_moves<S: Sink, const WHITE: bool>(board: &Board, sink: &mut S) {
 #[inline(always)]
 fn is_free(board: &Board, to: u8, us: Side) -> bool {
     (to & OFF_BOARD) | (at(board.squares(), to) & us.bit()) == 0
+}
+
+/// Whether a move to this square is of a sort that is wanted; for all but pawns.
+#[inline(always)]
+fn wants<S: Sink>(board: &Board, to: u8) -> bool {
+    (S::NOISY && S::QUIET) || (at(board.squares(), to) != 0) == S::NOISY
 }
 
 /// Castling when not in check. King and rook end on the c- and d- or g- and f-file; all squares
@@ -230,7 +286,7 @@ fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
     for from in list.squares_of(list.of(Kind::Knight) & free) {
         for &step in steps(Kind::Knight) {
             let to = from.wrapping_add_signed(step);
-            if is_free(board, to, us) && allowed(to) {
+            if is_free(board, to, us) && wants::<S>(board, to) && allowed(to) {
                 sink.add(from, to);
             }
         }
@@ -247,7 +303,9 @@ fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
             pinned_moves::<S, WHITE>(board, from, sink);
         }
     }
-    if let Some(target) = board.en_passant() {
+    if S::NOISY
+        && let Some(target) = board.en_passant()
+    {
         en_passant_moves(board, us, target.raw(), sink);
     }
 }
@@ -269,7 +327,8 @@ fn slider_moves<S: Sink>(
             if target & us.bit() != 0 {
                 break;
             }
-            if allowed(to) {
+            let wanted = if target == 0 { S::QUIET } else { S::NOISY };
+            if wanted && allowed(to) {
                 sink.add(from, to);
             }
             if target != 0 {
@@ -295,7 +354,8 @@ fn pawn_moves<S: Sink, const WHITE: bool>(
     let (push, captures) = if WHITE { (-16i8, [-15i8, -17]) } else { (16i8, [15i8, 17]) };
     let on_line = |step: i8| line == 0 || step == line || step == -line;
     let to = from.wrapping_add_signed(push);
-    if at(squares, to) == 0 && on_line(push) {
+    let promotes = to >> 4 == if WHITE { 0 } else { 7 };
+    if (if promotes { S::NOISY } else { S::QUIET }) && at(squares, to) == 0 && on_line(push) {
         if allowed(to) {
             add_pawn_move::<S, WHITE>(from, to, sink);
         }
@@ -306,6 +366,9 @@ fn pawn_moves<S: Sink, const WHITE: bool>(
                 sink.add(from, to);
             }
         }
+    }
+    if !S::NOISY {
+        return;
     }
     for step in captures {
         let to = from.wrapping_add_signed(step);

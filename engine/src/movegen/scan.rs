@@ -1,7 +1,7 @@
 //! Pseudo-legal moves in micro-Max's order, and legality of a single move.
 
 use super::legal::{Masks, castling_is_legal};
-use crate::attack::{at, line_step, on_board, steps};
+use crate::attack::{at, attacks, line_step, on_board, steps};
 use crate::board::Board;
 use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Piece, Side};
@@ -105,4 +105,45 @@ pub fn legal_scan(board: &Board, start: Square) -> MoveList {
     let mut list = scan(board, start);
     list.retain(|mv| is_legal_with(board, &masks, *mv));
     list
+}
+
+/// The move with these bits, if it is legal here: for moves from a table, where another position may
+/// have left them. Promotion bits that mean nothing have to be 0.
+#[must_use]
+pub fn confirm(board: &Board, raw: u16) -> Option<Move> {
+    let mv = Move::from_raw(raw)?;
+    let us = board.side_to_move();
+    let piece = board.piece_on(mv.from()).filter(|piece| piece.side() == us)?;
+    let (from, to) = (mv.from().raw(), mv.to().raw());
+    let target = at(board.squares(), to);
+    let promotes = piece.kind().is_pawn() && mv.to().row() == us.promotion_row();
+    if !promotes && mv.promotion_kind() != Kind::Knight {
+        return None;
+    }
+    if target & us.bit() != 0 {
+        let king_side = to > from;
+        let castles = piece.kind() == Kind::King
+            && board.castling_rook(us, king_side) == Some(mv.to())
+            && !board.in_check()
+            && castling_is_legal(board, us, king_side);
+        return castles.then_some(mv);
+    }
+    let moves_so = if piece.kind().is_pawn() && from & 15 == to & 15 {
+        pushes(board, us, from, to)
+    } else if piece.kind().is_pawn() {
+        let captures = target != 0 || board.en_passant() == Some(mv.to());
+        captures && attacks(board.squares(), piece.raw(), from, to, |_| false)
+    } else {
+        attacks(board.squares(), piece.raw(), from, to, |_| false)
+    };
+    (moves_so && is_legal(board, mv)).then_some(mv)
+}
+
+fn pushes(board: &Board, us: Side, from: u8, to: u8) -> bool {
+    let step = steps(us.pawn())[0];
+    let once = from.wrapping_add_signed(step);
+    let second_row = if us == Side::White { 6 } else { 1 };
+    let empty = |square: u8| at(board.squares(), square) == 0;
+    let twice = from >> 4 == second_row && to == once.wrapping_add_signed(step) && empty(to);
+    empty(once) && (to == once || twice)
 }

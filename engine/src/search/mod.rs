@@ -4,7 +4,16 @@
 //! counted: when the count has reached its limit, or when the stop flag is seen. What was searched
 //! up to N nodes can therefore be searched again, exactly, with `nodes N`.
 
+mod deepen;
+mod delay;
+mod entry;
+mod exchange;
+mod history;
 pub mod micromax;
+mod node;
+mod picker;
+mod prune;
+mod structure;
 
 use crate::board::Board;
 use crate::memory::AllocationError;
@@ -13,6 +22,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::eval::Tapered;
+use deepen::Cairn;
 use micromax::MicroMax;
 
 /// How often, in nodes, a search looks at its stop flag and publishes its count.
@@ -21,7 +32,7 @@ pub const POLL_INTERVAL: u64 = 1024;
 /// Which program plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Style {
-    /// The strong search. Until it exists this plays as [`Style::MicroMax`].
+    /// The strong search.
     Cairn,
     /// micro-Max 3.2, exact to the node.
     #[default]
@@ -191,10 +202,24 @@ pub struct Outcome {
     pub notes: Vec<String>,
 }
 
-/// Holds what lives from one search to the next: the style and the hash table.
+/// Holds what lives from one search to the next: the style, the hash table and what was learnt.
 pub struct Searcher {
-    style: Style,
-    micromax: MicroMax,
+    program: Program,
+}
+
+/// The program that plays; only one has its tables at a time.
+enum Program {
+    Cairn(Cairn),
+    MicroMax(MicroMax),
+}
+
+impl Program {
+    fn new(style: Style, hash_mib: usize) -> Result<Program, AllocationError> {
+        Ok(match style {
+            Style::Cairn => Program::Cairn(Cairn::new(hash_mib)?),
+            Style::MicroMax => Program::MicroMax(MicroMax::new(hash_mib)?),
+        })
+    }
 }
 
 impl Searcher {
@@ -203,13 +228,16 @@ impl Searcher {
     /// # Errors
     /// If the memory can't be had.
     pub fn new(style: Style, hash_mib: usize) -> Result<Searcher, AllocationError> {
-        Ok(Searcher { style, micromax: MicroMax::new(hash_mib)? })
+        Ok(Searcher { program: Program::new(style, hash_mib)? })
     }
 
     /// The style that plays.
     #[must_use]
     pub const fn style(&self) -> Style {
-        self.style
+        match self.program {
+            Program::Cairn(_) => Style::Cairn,
+            Program::MicroMax(_) => Style::MicroMax,
+        }
     }
 
     /// Lets another style play.
@@ -217,14 +245,19 @@ impl Searcher {
     /// # Errors
     /// If the memory for its table can't be had; the style stays as it was.
     pub fn set_style(&mut self, style: Style) -> Result<(), AllocationError> {
-        self.style = style;
+        if style != self.style() {
+            self.program = Program::new(style, self.hash_mib())?;
+        }
         Ok(())
     }
 
     /// The size of the hash table in MiB.
     #[must_use]
     pub fn hash_mib(&self) -> usize {
-        self.micromax.hash_mib()
+        match &self.program {
+            Program::Cairn(cairn) => cairn.hash_mib(),
+            Program::MicroMax(micromax) => micromax.hash_mib(),
+        }
     }
 
     /// Replaces the hash table by an empty one of so many MiB.
@@ -232,13 +265,16 @@ impl Searcher {
     /// # Errors
     /// If the memory can't be had; the old table is kept.
     pub fn resize(&mut self, hash_mib: usize) -> Result<(), AllocationError> {
-        self.micromax = MicroMax::new(hash_mib)?;
+        self.program = Program::new(self.style(), hash_mib)?;
         Ok(())
     }
 
     /// Forgets everything that was learnt.
     pub fn clear(&mut self) {
-        self.micromax.clear();
+        match &mut self.program {
+            Program::Cairn(cairn) => cairn.clear(),
+            Program::MicroMax(micromax) => micromax.clear(),
+        }
     }
 
     /// Searches a position and reports every finished iteration to `sink`.
@@ -249,6 +285,9 @@ impl Searcher {
         control: &Control,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Outcome {
-        self.micromax.search(board, limits, control, sink)
+        match &mut self.program {
+            Program::Cairn(cairn) => cairn.search::<Tapered>(board, limits, control, sink),
+            Program::MicroMax(micromax) => micromax.search(board, limits, control, sink),
+        }
     }
 }

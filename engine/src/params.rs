@@ -1,0 +1,177 @@
+//! Every number of the search, once: its value, its range, what it does and where it comes from.
+//!
+//! Whole numbers only, as floating point differs between platforms. Values without a source were
+//! set by judgement and wait for tuning. Built with the feature `tune` each can be set at run time.
+
+/// A parameter as a front-end that tunes sees it.
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value in the source.
+    pub default: i32,
+    /// The smallest sensible value.
+    pub min: i32,
+    /// The largest sensible value.
+    pub max: i32,
+    /// Sets it.
+    #[cfg(feature = "tune")]
+    pub set: fn(i32),
+}
+
+macro_rules! params {
+    ($($(#[$doc:meta])* $name:ident = $default:literal, $min:literal..=$max:literal;)*) => {
+        $(
+            $(#[$doc])*
+            #[cfg(not(feature = "tune"))]
+            #[must_use]
+            #[inline(always)]
+            pub const fn $name() -> i32 {
+                const { assert!($min <= $default && $default <= $max) };
+                $default
+            }
+
+            $(#[$doc])*
+            #[cfg(feature = "tune")]
+            #[must_use]
+            #[inline(always)]
+            pub fn $name() -> i32 {
+                tuned::$name.load(std::sync::atomic::Ordering::Relaxed)
+            }
+        )*
+
+        #[cfg(feature = "tune")]
+        #[allow(non_upper_case_globals, reason = "named as the functions that read them")]
+        mod tuned {
+            use std::sync::atomic::AtomicI32;
+            $(pub(super) static $name: AtomicI32 = AtomicI32::new($default);)*
+        }
+
+        /// All parameters.
+        pub static ALL: &[Param] = &[
+            $(Param {
+                name: stringify!($name),
+                default: $default,
+                min: $min,
+                max: $max,
+                #[cfg(feature = "tune")]
+                set: |value| tuned::$name.store(
+                    value.clamp($min, $max),
+                    std::sync::atomic::Ordering::Relaxed,
+                ),
+            },)*
+        ];
+    };
+}
+
+params! {
+    /// Points that a gain loses for each move it is put off (micro-Max).
+    delay_penalty = 1, 0..=3;
+
+    /// Half-width of the first aspiration window, in centipawns.
+    aspiration_delta = 16, 5..=60;
+    /// The first iteration that has a window at all.
+    aspiration_depth = 5, 2..=10;
+
+    /// Reverse futility pruning: deepest depth.
+    rfp_depth = 8, 3..=12;
+    /// Reverse futility pruning: margin per ply of depth.
+    rfp_margin = 75, 30..=150;
+    /// Reverse futility pruning: what improving takes off the margin.
+    rfp_improving = 60, 0..=150;
+
+    /// Razoring: deepest depth.
+    razor_depth = 3, 1..=6;
+    /// Razoring: margin per ply of depth.
+    razor_margin = 250, 100..=500;
+
+    /// Null move: least depth.
+    nmp_depth = 3, 2..=5;
+    /// Null move: reduction before depth and evaluation count.
+    nmp_base = 3, 2..=5;
+    /// Null move: one more ply of reduction per so many plies of depth.
+    nmp_depth_divisor = 4, 2..=8;
+    /// Null move: one more ply of reduction per so many centipawns above beta.
+    nmp_eval_divisor = 200, 80..=400;
+
+    /// Internal reduction where no hash move is known: least depth.
+    iir_depth = 4, 2..=8;
+
+    /// Late move pruning: moves allowed before depth counts.
+    lmp_base = 3, 1..=8;
+    /// Late move pruning: deepest depth.
+    lmp_depth = 8, 3..=12;
+
+    /// Futility pruning of quiet moves: deepest reduced depth.
+    futility_depth = 8, 3..=12;
+    /// Futility pruning: margin at depth 0.
+    futility_base = 80, 20..=250;
+    /// Futility pruning: margin per ply.
+    futility_margin = 90, 30..=200;
+
+    /// Exchange pruning of quiet moves: centipawns per squared ply that may be lost.
+    see_quiet_margin = 20, 5..=60;
+    /// Exchange pruning of captures: centipawns per ply that may be lost.
+    see_capture_margin = 90, 30..=200;
+    /// Exchange pruning: deepest depth.
+    see_depth = 9, 3..=14;
+
+    /// History pruning: deepest reduced depth.
+    history_prune_depth = 4, 1..=8;
+    /// History pruning: history per ply below which a quiet move is skipped.
+    history_prune_margin = 3000, 500..=8000;
+
+    /// Late move reductions: least depth.
+    lmr_depth = 2, 1..=5;
+    /// Late move reductions of quiet moves, constant part in 1024ths of a ply.
+    lmr_base = 800, 0..=2000;
+    /// Late move reductions of quiet moves: divisor of log2(depth) * log2(moves), in hundredths.
+    lmr_divisor = 440, 200..=900;
+    /// Late move reductions: history that makes up one ply.
+    lmr_history_divisor = 8000, 2000..=16000;
+
+    /// Singular extension: least depth.
+    singular_depth = 7, 4..=10;
+    /// Singular extension: margin per ply of depth, in 16ths of a centipawn.
+    singular_margin = 24, 8..=64;
+    /// Singular extension: how far below the singular window extends twice.
+    singular_double_margin = 20, 0..=60;
+
+    /// Quiescence: what a capture may add beyond its exchange before it is skipped.
+    qs_futility_margin = 150, 50..=400;
+
+    /// History: bonus per ply of depth.
+    history_bonus = 160, 40..=400;
+    /// History: offset of the bonus.
+    history_bonus_offset = 80, 0..=300;
+    /// History: largest bonus.
+    history_bonus_max = 1600, 400..=3000;
+
+    /// Correction history: weight of the pawn table, in 128ths.
+    correction_pawn_weight = 64, 0..=160;
+    /// Correction history: weight of each non-pawn table, in 128ths.
+    correction_non_pawn_weight = 64, 0..=160;
+
+    /// Exchange value of a pawn.
+    see_pawn = 100, 60..=140;
+    /// Exchange value of a knight.
+    see_knight = 320, 250..=400;
+    /// Exchange value of a bishop.
+    see_bishop = 330, 250..=420;
+    /// Exchange value of a rook.
+    see_rook = 500, 420..=620;
+    /// Exchange value of a queen.
+    see_queen = 950, 800..=1200;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_ranges_hold() {
+        for (index, param) in ALL.iter().enumerate() {
+            assert!(param.min <= param.default && param.default <= param.max, "{}", param.name);
+            assert!(ALL[..index].iter().all(|other| other.name != param.name));
+        }
+    }
+}

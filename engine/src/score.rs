@@ -1,0 +1,73 @@
+//! Scores and windows.
+//!
+//! Scores are whole numbers in hundredths of a pawn from the view of the side to move. Mates carry no
+//! ply: a mated node is worth -[`MATE`], and the delayed-gain penalty (see `search::delay`) takes a point
+//! off for each move of the winner, so that a mate in n moves is worth [`MATE`] - n in every node.
+//! All scores fit the 14 bits that a hash entry has for them.
+
+/// A score, from -[`INFINITY`] to [`INFINITY`].
+pub type Score = i32;
+
+/// Larger than any score of a position.
+pub const INFINITY: Score = 8190;
+
+/// What mating at once is worth; being mated is worth the negative.
+pub const MATE: Score = 8000;
+
+/// The longest mate that can be told from an evaluation, in moves.
+pub const LONGEST_MATE: Score = 250;
+
+/// From here up a score means a mate; every evaluation is below.
+pub const MATE_BAND: Score = MATE - LONGEST_MATE;
+
+/// A draw.
+pub const DRAW: Score = 0;
+
+/// Whether a score tells of a mate, for either side.
+#[must_use]
+#[inline]
+pub const fn is_mate(score: Score) -> bool {
+    score >= MATE_BAND || score <= -MATE_BAND
+}
+
+/// An evaluation brought into the range that evaluations have.
+#[must_use]
+#[inline]
+pub const fn clamp_evaluation(score: Score) -> Score {
+    const LIMIT: Score = MATE_BAND - 1;
+    if score > LIMIT {
+        LIMIT
+    } else if score < -LIMIT {
+        -LIMIT
+    } else {
+        score
+    }
+}
+
+/// The scores between which a search has to be exact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// What the side to move has already: less is of no interest.
+    pub alpha: Score,
+    /// What the opponent can hold it to: more is of no interest.
+    pub beta: Score,
+}
+
+impl Window {
+    /// All scores.
+    pub const FULL: Window = Window { alpha: -INFINITY, beta: INFINITY };
+
+    /// The window that only asks whether the score is above `alpha`.
+    #[must_use]
+    #[inline]
+    pub const fn null(alpha: Score) -> Window {
+        Window { alpha, beta: alpha + 1 }
+    }
+
+    /// The same window from the other side.
+    #[must_use]
+    #[inline]
+    pub const fn flipped(self) -> Window {
+        Window { alpha: -self.beta, beta: -self.alpha }
+    }
+}

@@ -1,0 +1,208 @@
+//! Deepening at the root: one iteration after the other until the node budget is spent, each with an
+//! aspiration window around the last score, and all lines of MultiPV before the next.
+//!
+//! Sources: <https://www.chessprogramming.org/Iterative_Deepening>,
+//! <https://www.chessprogramming.org/Aspiration_Windows>.
+
+use super::entry::{self, CairnTable};
+use super::history::Histories;
+use super::node::{Line, MAX_DEPTH, Root, Thread};
+use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
+use crate::board::Board;
+use crate::eval::Evaluator;
+use crate::hash::Table;
+use crate::memory::AllocationError;
+use crate::moves::Move;
+use crate::params;
+use crate::score::{DRAW, INFINITY, MATE, Score, Window, is_mate};
+
+/// The strong search with what it keeps from one move of a game to the next.
+pub(super) struct Cairn {
+    table: CairnTable,
+    histories: Box<Histories>,
+}
+
+/// A finished line.
+#[derive(Clone)]
+struct Best {
+    score: Score,
+    line: Line,
+}
+
+fn score_text(score: Score) -> ScoreText {
+    if !is_mate(score) {
+        ScoreText::Centipawns(score)
+    } else if score > 0 {
+        ScoreText::Mate(MATE - score)
+    } else {
+        ScoreText::Mate(-(MATE + score))
+    }
+}
+
+impl Cairn {
+    pub(super) fn new(hash_mib: usize) -> Result<Cairn, AllocationError> {
+        Ok(Cairn { table: Table::new(hash_mib)?, histories: Histories::new() })
+    }
+
+    pub(super) fn hash_mib(&self) -> usize {
+        self.table.mebibytes()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.table.clear();
+        self.histories = Histories::new();
+    }
+
+    pub(super) fn search<E: Evaluator>(
+        &mut self,
+        board: &Board,
+        limits: &Limits,
+        control: &Control,
+        sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
+    ) -> Outcome {
+        self.table.next_generation();
+        let legal = board.legal_moves();
+        let mut wanted: Vec<Move> =
+            legal.iter().copied().filter(|mv| limits.search_moves.contains(mv)).collect();
+        if wanted.is_empty() {
+            wanted = legal.to_vec();
+        }
+        let mut outcome = Outcome {
+            best: wanted.first().copied(),
+            ponder: None,
+            score: if board.is_checkmate() { ScoreText::Mate(0) } else { score_text(DRAW) },
+            depth: 0,
+            nodes: 0,
+            notes: Vec::new(),
+        };
+        if wanted.is_empty() {
+            return outcome;
+        }
+        let node_limit = limits.nodes.unwrap_or(u64::MAX);
+        let thread = Thread::<E>::new(board, &self.table, &mut self.histories, control, node_limit);
+        let mut deepening = Deepening { thread, table: &self.table, wanted, limits, sink };
+        deepening.run(&mut outcome);
+        outcome
+    }
+}
+
+struct Deepening<'a, 'b, E: Evaluator> {
+    thread: Thread<'a, E>,
+    table: &'a CairnTable,
+    /// The root moves to look at.
+    wanted: Vec<Move>,
+    limits: &'a Limits,
+    sink: &'b mut dyn FnMut(&Report<'_>) -> Verdict,
+}
+
+impl<E: Evaluator> Deepening<'_, '_, E> {
+    fn run(&mut self, outcome: &mut Outcome) {
+        let lines = self.limits.multi_pv.clamp(1, self.wanted.len());
+        let last_depth =
+            self.limits.depth.map_or(MAX_DEPTH, |depth| depth.clamp(1, MAX_DEPTH as u32) as i32);
+        let mut last: Vec<Best> = Vec::new();
+        for depth in 1..=last_depth {
+            self.thread.seldepth = 0;
+            let mut done: Vec<Best> = Vec::new();
+            let mut verdict = Verdict::Continue;
+            for number in 1..=lines {
+                let better: Vec<Move> =
+                    done.iter().filter_map(|best| best.line.first().copied()).collect();
+                self.thread.root_moves =
+                    self.wanted.iter().copied().filter(|mv| !better.contains(mv)).collect();
+                self.thread.leaves_moves_out = self.thread.root_moves.len() < self.wanted.len()
+                    || !self.limits.search_moves.is_empty();
+                let score = self.aspire(depth, last.get(number - 1).map(|best| best.score));
+                if self.thread.stopped {
+                    break;
+                }
+                let best = Best { score, line: self.thread.line().iter().copied().collect() };
+                if self.report(depth, number, &best) == Verdict::Stop {
+                    verdict = Verdict::Stop;
+                }
+                done.push(best);
+            }
+            if self.thread.stopped {
+                self.adopt_unfinished(depth, done.is_empty(), outcome);
+                break;
+            }
+            if let Some(best) = done.first() {
+                adopt(best, depth, outcome);
+            }
+            if verdict == Verdict::Stop || self.mate_is_found(&done) {
+                break;
+            }
+            last = done;
+        }
+        outcome.nodes = self.thread.nodes;
+    }
+
+    /// An iteration with a window around the last score, opened where that proves wrong.
+    fn aspire(&mut self, depth: i32, last: Option<Score>) -> Score {
+        let mut delta = params::aspiration_delta();
+        let mut window = match last {
+            Some(last) if depth >= params::aspiration_depth() && !is_mate(last) => {
+                Window { alpha: (last - delta).max(-INFINITY), beta: (last + delta).min(INFINITY) }
+            }
+            _ => Window::FULL,
+        };
+        loop {
+            self.thread.clear_line();
+            let score = self.thread.visit::<Root>(window, depth, 0, false);
+            if self.thread.stopped {
+                return score;
+            }
+            delta *= 2;
+            if score <= window.alpha {
+                window.beta = i32::midpoint(window.alpha, window.beta);
+                window.alpha =
+                    if is_mate(score) { -INFINITY } else { (score - delta).max(-INFINITY) };
+            } else if score >= window.beta {
+                window.beta = if is_mate(score) { INFINITY } else { (score + delta).min(INFINITY) };
+            } else {
+                return score;
+            }
+        }
+    }
+
+    fn report(&mut self, depth: i32, number: usize, best: &Best) -> Verdict {
+        (self.sink)(&Report {
+            depth: depth as u32,
+            seldepth: Some(self.thread.seldepth as u32),
+            multi_pv: number,
+            score: score_text(best.score),
+            nodes: self.thread.nodes,
+            hash_full: entry::fill(self.table),
+            pv: &best.line,
+            silent: false,
+        })
+    }
+
+    /// A search stopped within the first line of an iteration may have found a better move already.
+    fn adopt_unfinished(&mut self, depth: i32, in_first_line: bool, outcome: &mut Outcome) {
+        let line: Line = self.thread.line().iter().copied().collect();
+        let Some(&first) = line.first() else { return };
+        if in_first_line && outcome.best != Some(first) {
+            let best = Best { score: self.thread.root_score, line };
+            self.report(depth, 1, &best);
+            adopt(&best, depth, outcome);
+        }
+    }
+
+    /// Whether the mate that was asked for has been proved.
+    fn mate_is_found(&self, done: &[Best]) -> bool {
+        match (self.limits.mate, done.first().map(|best| score_text(best.score))) {
+            (Some(asked), Some(ScoreText::Mate(moves))) => moves > 0 && moves as u32 <= asked,
+            _ => false,
+        }
+    }
+}
+
+fn adopt(best: &Best, depth: i32, outcome: &mut Outcome) {
+    if let Some(&first) = best.line.first() {
+        outcome.best = Some(first);
+        outcome.ponder = best.line.get(1).copied();
+        outcome.score = score_text(best.score);
+        outcome.depth = depth as u32;
+    }
+}

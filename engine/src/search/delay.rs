@@ -1,0 +1,138 @@
+//! The delayed-gain pair: how a score shrinks with each move it is put off, and how a window has to be
+//! opened so that nothing is lost by it.
+//!
+//! A gain over the mover's own standing loses a point for each move that passes before it is made,
+//! so the engine walks the short way. micro-Max has this rule with a window that is a point too wide;
+//! here both sides are exact. In the frame of the side that chooses the move, `standing` is the raw
+//! evaluation of the node, known in check too.
+//!
+//! Every search of a reply goes through the pair; searches of the same node (singular, razoring) do
+//! not. The hash table keeps what a node is worth to its own side, unsettled.
+
+use crate::params;
+use crate::score::{INFINITY, MATE_BAND, Score, Window};
+
+/// What a reply's score is worth to the side that allowed it.
+#[must_use]
+#[inline]
+pub(super) fn settle(score: Score, standing: Score) -> Score {
+    settle_by(score, standing, params::delay_penalty())
+}
+
+/// The window for the reply, still in the frame of the side that chooses: whatever settles to within
+/// `window` lies within it, and nothing else does.
+#[must_use]
+#[inline]
+pub(super) fn open(window: Window, standing: Score) -> Window {
+    open_by(window, standing, params::delay_penalty())
+}
+
+#[inline]
+fn settle_by(score: Score, standing: Score, penalty: Score) -> Score {
+    if score <= standing || score >= INFINITY {
+        score
+    } else if score >= MATE_BAND {
+        score - 1
+    } else {
+        standing.max(score - penalty)
+    }
+}
+
+#[inline]
+fn open_by(window: Window, standing: Score, penalty: Score) -> Window {
+    Window {
+        alpha: largest_settling_to_at_most(window.alpha, standing, penalty),
+        beta: smallest_settling_to_at_least(window.beta, standing, penalty),
+    }
+}
+
+#[inline]
+fn largest_settling_to_at_most(alpha: Score, standing: Score, penalty: Score) -> Score {
+    if alpha < standing || alpha >= INFINITY {
+        alpha
+    } else if alpha + 1 >= MATE_BAND {
+        alpha + 1
+    } else {
+        (alpha + penalty).min(MATE_BAND - 1)
+    }
+}
+
+#[inline]
+fn smallest_settling_to_at_least(beta: Score, standing: Score, penalty: Score) -> Score {
+    if beta <= standing || beta >= INFINITY {
+        beta
+    } else if beta + penalty < MATE_BAND {
+        beta + penalty
+    } else {
+        MATE_BAND.max(beta + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::MATE;
+
+    /// Standings and scores around everything that the rule distinguishes.
+    fn interesting() -> Vec<Score> {
+        let around = |centre: Score| centre - 6..=centre + 6;
+        let mut scores: Vec<Score> = [0, -100, 100, MATE_BAND, -MATE_BAND, MATE - 7, 7 - MATE]
+            .into_iter()
+            .flat_map(around)
+            .collect();
+        scores.extend([-INFINITY, INFINITY]);
+        scores.sort_unstable();
+        scores.dedup();
+        scores
+    }
+
+    #[test]
+    fn the_pair_is_exact() {
+        let scores = interesting();
+        for penalty in 0..=3 {
+            for &standing in scores.iter().filter(|score| score.abs() < MATE_BAND) {
+                for &alpha in &scores {
+                    let above: Vec<Score> = (alpha - 12..=alpha + 12)
+                        .filter(|&raw| {
+                            raw.abs() <= MATE && settle_by(raw, standing, penalty) > alpha
+                        })
+                        .collect();
+                    let opened = largest_settling_to_at_most(alpha, standing, penalty);
+                    for raw in (alpha - 12..=alpha + 12).filter(|raw| raw.abs() <= MATE) {
+                        assert_eq!(raw > opened, above.contains(&raw), "{raw} {alpha} {standing}");
+                        let reaches = settle_by(raw, standing, penalty) >= alpha;
+                        let opened = smallest_settling_to_at_least(alpha, standing, penalty);
+                        assert_eq!(raw >= opened, reaches, "{raw} {alpha} {standing} {penalty}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn null_windows_stay_null_and_infinities_stay() {
+        for penalty in 0..=3 {
+            for standing in -120..=120 {
+                for alpha in interesting().into_iter().filter(|score| score.abs() < MATE) {
+                    let opened = open_by(Window::null(alpha), standing, penalty);
+                    assert_eq!(opened.beta - opened.alpha, 1, "{alpha} {standing} {penalty}");
+                }
+                assert_eq!(open_by(Window::FULL, standing, penalty), Window::FULL);
+            }
+        }
+    }
+
+    #[test]
+    fn settling_is_monotone_and_shrinks_mates() {
+        for penalty in 0..=3 {
+            for standing in [-200, 0, 50] {
+                let settled: Vec<Score> =
+                    (-MATE..=MATE).map(|raw| settle_by(raw, standing, penalty)).collect();
+                assert!(settled.is_sorted());
+            }
+            assert_eq!(settle_by(MATE, 0, penalty), MATE - 1);
+            assert_eq!(settle_by(-MATE, 0, penalty), -MATE);
+        }
+        assert_eq!(settle_by(51, 50, 3), 50, "never below the standing");
+    }
+}

@@ -1,0 +1,245 @@
+//! The strong search's hash entry: 8 bytes, so that 8 slots are one cache line.
+//!
+//! ```text
+//! 63      43 | 42    27 | 26   13 | 12   6 | 5   4 | 3  0
+//!  check 21  |  move 16 | score 14|  depth | bound | age
+//! ```
+
+use crate::hash::{Entry, SLOTS, Slots, Table};
+use crate::keys::Keys;
+use crate::moves::Move;
+use crate::score::Score;
+
+/// What a stored score says about the true one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Bound {
+    /// At most this.
+    Upper = 1,
+    /// At least this.
+    Lower = 2,
+    /// Just this.
+    Exact = 3,
+}
+
+/// What is known of a position. The score is the node's own, unsettled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stored {
+    pub(crate) mv: Option<u16>,
+    pub(crate) score: Score,
+    pub(crate) depth: i32,
+    pub(crate) bound: Bound,
+}
+
+impl Stored {
+    /// Whether the score settles a window: it is exact, or a bound on the right side of it.
+    #[inline]
+    pub(crate) const fn cuts(&self, alpha: Score, beta: Score) -> bool {
+        match self.bound {
+            Bound::Exact => true,
+            Bound::Lower => self.score >= beta,
+            Bound::Upper => self.score <= alpha,
+        }
+    }
+}
+
+/// The packed form; zero is an empty slot, as no bound is 0.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Packed(u64);
+
+impl Entry<1> for Packed {
+    #[inline(always)]
+    fn pack(self) -> [u64; 1] {
+        [self.0]
+    }
+
+    #[inline(always)]
+    fn unpack([word]: [u64; 1]) -> Packed {
+        Packed(word)
+    }
+}
+
+const AGE_MASK: u16 = 15;
+
+impl Packed {
+    #[inline(always)]
+    fn new(check: u64, stored: &Stored, age: u16) -> Packed {
+        let mv = u64::from(stored.mv.unwrap_or(0));
+        let score = (stored.score + (1 << 13)) as u64 & 0x3fff;
+        Packed(
+            check << 43
+                | mv << 27
+                | score << 13
+                | (stored.depth as u64 & 127) << 6
+                | (stored.bound as u64) << 4
+                | u64::from(age & AGE_MASK),
+        )
+    }
+
+    const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    const fn check(self) -> u64 {
+        self.0 >> 43
+    }
+
+    const fn depth(self) -> i32 {
+        (self.0 >> 6 & 127) as i32
+    }
+
+    /// How many searches ago it was stored, 0 to 15.
+    const fn searches_ago(self, age: u16) -> i32 {
+        (age.wrapping_sub(self.0 as u16) & AGE_MASK) as i32
+    }
+
+    fn stored(self) -> Stored {
+        let mv = (self.0 >> 27) as u16;
+        Stored {
+            mv: (mv != 0).then_some(mv),
+            score: (self.0 >> 13 & 0x3fff) as i32 - (1 << 13),
+            depth: self.depth(),
+            bound: match self.0 >> 4 & 3 {
+                1 => Bound::Upper,
+                2 => Bound::Lower,
+                _ => Bound::Exact,
+            },
+        }
+    }
+}
+
+/// The strong search's table.
+pub(crate) type CairnTable = Table<Packed, 1>;
+
+#[inline(always)]
+const fn check_of(keys: Keys) -> u64 {
+    keys.lock >> 43
+}
+
+/// What the table knows of a position.
+#[inline]
+pub(crate) fn probe(table: &CairnTable, keys: Keys) -> Option<Stored> {
+    let slots = table.slots(keys);
+    let check = check_of(keys);
+    (0..SLOTS)
+        .map(|slot| slots.load(slot))
+        .find(|entry| entry.check() == check && !entry.is_empty())
+        .map(Packed::stored)
+}
+
+/// Keeps what was found out. An entry of the same position gives way unless it is much deeper and no
+/// less certain; of other positions the shallowest goes, each search ago counting as four plies.
+/// Source: hgm's and Stockfish's ageing, see
+/// <https://www.chessprogramming.org/Transposition_Table#Replacement_Strategies>.
+#[inline]
+pub(crate) fn store(table: &CairnTable, keys: Keys, mut new: Stored) {
+    /// How many plies deeper an old entry of this position has to be to stay.
+    const DEPTH_SLACK: i32 = 4;
+    const AGE_PLIES: i32 = 4;
+
+    let slots: Slots<'_, Packed, 1> = table.slots(keys);
+    let check = check_of(keys);
+    let age = table.generation();
+    let mut victim = 0;
+    let mut least = i32::MAX;
+    for slot in 0..SLOTS {
+        let old = slots.load(slot);
+        if old.is_empty() {
+            if least > i32::MIN {
+                victim = slot;
+                least = i32::MIN;
+            }
+            continue;
+        }
+        if old.check() == check {
+            let known = old.stored();
+            let keeps = new.bound != Bound::Exact
+                && old.searches_ago(age) == 0
+                && new.depth + DEPTH_SLACK <= known.depth;
+            if keeps {
+                return;
+            }
+            new.mv = new.mv.or(known.mv);
+            slots.store(slot, Packed::new(check, &new, age));
+            return;
+        }
+        let worth = old.depth() - AGE_PLIES * old.searches_ago(age);
+        if worth < least {
+            least = worth;
+            victim = slot;
+        }
+    }
+    slots.store(victim, Packed::new(check, &new, age));
+}
+
+/// How full the table is with entries of this search, in permill.
+pub(crate) fn fill(table: &CairnTable) -> u32 {
+    let age = table.generation();
+    table.fill(|entry| !entry.is_empty() && entry.searches_ago(age) == 0)
+}
+
+/// Whether a stored move is this one.
+#[inline(always)]
+pub(crate) fn is_move(stored: Option<u16>, mv: Move) -> bool {
+    stored == Some(mv.raw())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::{INFINITY, MATE};
+
+    fn keys(n: u64) -> Keys {
+        Keys { index: 0, lock: n << 43 }
+    }
+
+    #[test]
+    fn everything_comes_back() {
+        let table = CairnTable::new(1).unwrap();
+        for score in [-INFINITY, -MATE, -1, 0, 1, MATE, INFINITY] {
+            for depth in [0, 1, 64, 127] {
+                for bound in [Bound::Upper, Bound::Lower, Bound::Exact] {
+                    for mv in [None, Some(1), Some(0xffff)] {
+                        let mut table = CairnTable::new(1).unwrap();
+                        table.next_generation();
+                        let stored = Stored { mv, score, depth, bound };
+                        store(&table, keys(77), stored);
+                        assert_eq!(probe(&table, keys(77)), Some(stored));
+                        assert_eq!(probe(&table, keys(78)), None);
+                    }
+                }
+            }
+        }
+        assert_eq!(probe(&table, keys(0)), None, "an empty slot is no entry");
+    }
+
+    #[test]
+    fn the_shallowest_and_oldest_goes() {
+        let mut table = CairnTable::new(1).unwrap();
+        let entry = |depth| Stored { mv: None, score: 0, depth, bound: Bound::Exact };
+        for n in 1..=8 {
+            store(&table, keys(n), entry(10 + n as i32));
+        }
+        store(&table, keys(9), entry(1));
+        assert_eq!(probe(&table, keys(1)), None, "depth 11 was the shallowest");
+        assert!((2..=9).all(|n| probe(&table, keys(n)).is_some()));
+        for _ in 0..4 {
+            table.next_generation();
+        }
+        store(&table, keys(10), entry(3));
+        store(&table, keys(11), entry(3));
+        assert!(probe(&table, keys(10)).is_some(), "younger entries are worth more");
+        assert!(probe(&table, keys(8)).is_some());
+    }
+
+    #[test]
+    fn a_bound_does_not_replace_a_much_deeper_entry_and_moves_are_kept() {
+        let table = CairnTable::new(1).unwrap();
+        let deep = Stored { mv: Some(5), score: 3, depth: 9, bound: Bound::Exact };
+        store(&table, keys(1), deep);
+        store(&table, keys(1), Stored { mv: None, score: 8, depth: 5, bound: Bound::Lower });
+        assert_eq!(probe(&table, keys(1)), Some(deep));
+        store(&table, keys(1), Stored { mv: None, score: 8, depth: 6, bound: Bound::Lower });
+        let kept = probe(&table, keys(1)).unwrap();
+        assert_eq!((kept.mv, kept.depth), (Some(5), 6));
+    }
+}

@@ -1,0 +1,198 @@
+//! Histories: what has been good elsewhere in the tree.
+//!
+//! All entries move towards the bonus they get and the slower the farther they are (gravity), so none
+//! leaves its range. Sources: <https://www.chessprogramming.org/History_Heuristic>, and
+//! <https://www.chessprogramming.org/Static_Evaluation_Correction_History>.
+
+use super::structure::{Parts, SIDES, table_index};
+use crate::board::Board;
+use crate::moves::Move;
+use crate::params;
+use crate::piece::{Kind, Piece, Side};
+use crate::score::Score;
+use crate::square::Square;
+
+/// The largest entry of a move history.
+const HISTORY_LIMIT: i32 = 16384;
+/// The largest entry of a correction history.
+const CORRECTION_LIMIT: i32 = 1024;
+/// How many corrections each table has per side.
+const CORRECTIONS: usize = 16384;
+/// What turns an entry times its weight in 128ths into centipawns.
+const CORRECTION_SCALE: i32 = 128 * 8;
+
+const SQUARES: usize = 64;
+const PIECES: usize = 12;
+const KINDS: usize = 6;
+
+#[inline(always)]
+const fn compact(square: Square) -> usize {
+    (square.row() * 8 + square.file()) as usize
+}
+
+#[inline(always)]
+const fn compact_kind(kind: Kind) -> usize {
+    match kind {
+        Kind::WhitePawn | Kind::BlackPawn => 0,
+        Kind::Knight => 1,
+        Kind::Bishop => 2,
+        Kind::Rook => 3,
+        Kind::Queen => 4,
+        Kind::King => 5,
+    }
+}
+
+/// A piece and where it goes, as an index below [`PieceTo::COUNT`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PieceTo(u16);
+
+impl PieceTo {
+    const COUNT: usize = PIECES * SQUARES;
+
+    #[inline(always)]
+    pub(crate) const fn new(piece: Piece, to: Square) -> PieceTo {
+        let piece = piece.side().index() * KINDS + compact_kind(piece.kind());
+        PieceTo((piece * SQUARES + compact(to)) as u16)
+    }
+
+    #[inline(always)]
+    const fn index(self) -> usize {
+        self.0 as usize % PieceTo::COUNT
+    }
+}
+
+type ByPieceTo = [i16; PieceTo::COUNT];
+
+/// All that is learnt while searching. Kept from one move of a game to the next.
+pub(crate) struct Histories {
+    quiet: [[[i16; SQUARES]; SQUARES]; 2],
+    continuation: Vec<ByPieceTo>,
+    capture: [[i16; KINDS]; PieceTo::COUNT],
+    pawn_correction: Vec<[i16; 2]>,
+    others_correction: [Vec<[i16; 2]>; 2],
+}
+
+impl Histories {
+    pub(crate) fn new() -> Box<Histories> {
+        Box::new(Histories {
+            quiet: [[[0; SQUARES]; SQUARES]; 2],
+            continuation: vec![[0; PieceTo::COUNT]; PieceTo::COUNT],
+            capture: [[0; KINDS]; PieceTo::COUNT],
+            pawn_correction: vec![[0; 2]; CORRECTIONS],
+            others_correction: [vec![[0; 2]; CORRECTIONS], vec![[0; 2]; CORRECTIONS]],
+        })
+    }
+
+    /// What is known of a quiet move, given the moves one and two half-moves earlier.
+    #[inline]
+    pub(crate) fn quiet(
+        &self,
+        side: Side,
+        mv: Move,
+        moving: PieceTo,
+        earlier: &[Option<PieceTo>; 2],
+    ) -> i32 {
+        let plain = self.quiet[side.index()][compact(mv.from())][compact(mv.to())];
+        let continued = earlier
+            .iter()
+            .flatten()
+            .map(|&previous| i32::from(self.continuation[previous.index()][moving.index()]));
+        i32::from(plain) + continued.sum::<i32>()
+    }
+
+    /// What is known of a capture.
+    #[inline]
+    pub(crate) fn capture(&self, moving: PieceTo, captured: Kind) -> i32 {
+        i32::from(self.capture[moving.index()][compact_kind(captured)])
+    }
+
+    pub(crate) fn update_quiet(
+        &mut self,
+        side: Side,
+        mv: Move,
+        moving: PieceTo,
+        earlier: &[Option<PieceTo>; 2],
+        bonus: i32,
+    ) {
+        apply(
+            &mut self.quiet[side.index()][compact(mv.from())][compact(mv.to())],
+            bonus,
+            HISTORY_LIMIT,
+        );
+        for previous in earlier.iter().flatten() {
+            apply(&mut self.continuation[previous.index()][moving.index()], bonus, HISTORY_LIMIT);
+        }
+    }
+
+    pub(crate) fn update_capture(&mut self, moving: PieceTo, captured: Kind, bonus: i32) {
+        apply(&mut self.capture[moving.index()][compact_kind(captured)], bonus, HISTORY_LIMIT);
+    }
+
+    /// By how much the evaluation of positions like this has been off, in centipawns.
+    pub(crate) fn correction(&self, board: &Board, parts: &Parts) -> Score {
+        let us = board.side_to_move().index();
+        let pawns = self.pawn_correction[table_index(parts.pawns, CORRECTIONS)][us];
+        let others: i32 = SIDES
+            .map(|side| {
+                let table = &self.others_correction[side.index()];
+                i32::from(table[table_index(parts.others[side.index()], CORRECTIONS)][us])
+            })
+            .iter()
+            .sum();
+        let weighted = i32::from(pawns) * params::correction_pawn_weight()
+            + others * params::correction_non_pawn_weight();
+        weighted / CORRECTION_SCALE
+    }
+
+    /// Learns that the evaluation was off by `error` centipawns, seen at `depth`.
+    pub(crate) fn update_correction(
+        &mut self,
+        board: &Board,
+        parts: &Parts,
+        depth: i32,
+        error: Score,
+    ) {
+        let us = board.side_to_move().index();
+        let bonus = (error * depth / 8).clamp(-CORRECTION_LIMIT / 4, CORRECTION_LIMIT / 4);
+        let pawns = &mut self.pawn_correction[table_index(parts.pawns, CORRECTIONS)][us];
+        apply(pawns, bonus, CORRECTION_LIMIT);
+        for side in SIDES {
+            let index = table_index(parts.others[side.index()], CORRECTIONS);
+            apply(&mut self.others_correction[side.index()][index][us], bonus, CORRECTION_LIMIT);
+        }
+    }
+}
+
+/// The bonus for a move that was best at this depth; the others lose as much.
+pub(crate) fn bonus(depth: i32) -> i32 {
+    (params::history_bonus() * depth - params::history_bonus_offset())
+        .clamp(0, params::history_bonus_max())
+}
+
+#[inline]
+fn apply(entry: &mut i16, bonus: i32, limit: i32) {
+    let old = i32::from(*entry);
+    let bonus = bonus.clamp(-limit, limit);
+    *entry = (old + bonus - old * bonus.abs() / limit) as i16;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_stay_in_range_and_move_towards_their_bonus() {
+        let mut entry = 0;
+        for _ in 0..1000 {
+            apply(&mut entry, 2000, HISTORY_LIMIT);
+            assert!((0..=HISTORY_LIMIT).contains(&i32::from(entry)));
+        }
+        assert!(entry > 14000);
+        apply(&mut entry, -2000, HISTORY_LIMIT);
+        assert!(entry < 14000);
+        for _ in 0..1000 {
+            apply(&mut entry, -100_000, HISTORY_LIMIT);
+        }
+        assert_eq!(i32::from(entry), -HISTORY_LIMIT);
+    }
+}

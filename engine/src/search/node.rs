@@ -1,0 +1,735 @@
+//! The strong search's node.
+//!
+//! [`Thread::visit`] reads as a table of contents; each step's decision is a function in `prune`, its
+//! numbers are in `params`. A score is the node's own until it is settled by the node above (see
+//! `delay`): every search of a reply goes through [`Thread::reply`], and only those.
+
+use super::delay::{open, settle};
+use super::entry::{self, Bound, CairnTable, Stored};
+use super::exchange::exchange_reaches;
+use super::history::{self, Histories, PieceTo};
+use super::picker::{Picker, captured_kind, is_noisy, moving};
+use super::prune::{self, Facts};
+use super::structure::Structure;
+use super::{Control, POLL_INTERVAL};
+use crate::board::{Board, FIFTY_MOVES, Observer};
+use crate::eval::Evaluator;
+use crate::moves::Move;
+use crate::params;
+use crate::piece::{Kind, Piece, Side};
+use crate::score::{DRAW, INFINITY, MATE, MATE_BAND, Score, Window, clamp_evaluation, is_mate};
+use crate::square::Square;
+use arrayvec::ArrayVec;
+
+/// The longest line that is searched, in half-moves.
+pub(super) const MAX_PLY: usize = 200;
+/// The deepest iteration; entries of the table have 7 bits for it.
+pub(super) const MAX_DEPTH: i32 = 120;
+
+/// Beyond this many half-moves without progress a stored score may be spoilt by the 50-move rule.
+const CAREFUL_CLOCK: u16 = 90;
+/// How much of an evaluation is left when the 50-move rule is about to strike: half.
+const FIFTY_SCALE: i32 = 2 * FIFTY_MOVES as i32;
+/// How many double extensions one line may have.
+const DOUBLE_EXTENSIONS: i32 = 6;
+
+/// What a node is to the search: a type, so that each kind is compiled on its own.
+pub(super) trait NodeKind {
+    /// The kind of the first reply.
+    type Next: NodeKind;
+    /// The node that was asked for.
+    const ROOT: bool;
+    /// Searched with an open window.
+    const PV: bool;
+}
+
+/// The root.
+pub(super) struct Root;
+/// On the principal variation.
+pub(super) struct Pv;
+/// Anywhere else: only asked whether it beats a bound.
+pub(super) struct NonPv;
+
+impl NodeKind for Root {
+    type Next = Pv;
+    const ROOT: bool = true;
+    const PV: bool = true;
+}
+
+impl NodeKind for Pv {
+    type Next = Pv;
+    const ROOT: bool = false;
+    const PV: bool = true;
+}
+
+impl NodeKind for NonPv {
+    type Next = NonPv;
+    const ROOT: bool = false;
+    const PV: bool = false;
+}
+
+/// The moves of a line.
+pub(super) type Line = ArrayVec<Move, MAX_PLY>;
+
+/// What a ply remembers while its subtree is searched.
+#[derive(Clone, Default)]
+struct Frame {
+    /// The corrected evaluation; `None` in check.
+    eval: Option<Score>,
+    /// The man that moved from here, and where to.
+    moved: Option<PieceTo>,
+    /// The move that a singular search leaves out.
+    excluded: Option<Move>,
+    /// Double extensions on the way here.
+    double_extensions: i32,
+    pv: Line,
+}
+
+/// Everything that watches the board during a search.
+struct Watchers<E> {
+    eval: E,
+    structure: Structure,
+}
+
+impl<E: Evaluator> Observer for Watchers<E> {
+    #[inline]
+    fn push(&mut self, board: &Board, mv: Move) {
+        self.eval.push(board, mv);
+        self.structure.push(board, mv);
+    }
+
+    #[inline]
+    fn vanish(&mut self, piece: Piece, square: Square) {
+        self.eval.vanish(piece, square);
+        self.structure.vanish(piece, square);
+    }
+
+    #[inline]
+    fn appear(&mut self, piece: Piece, square: Square) {
+        self.eval.appear(piece, square);
+        self.structure.appear(piece, square);
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.eval.pop();
+        self.structure.pop();
+    }
+}
+
+/// One thread's search.
+pub(super) struct Thread<'a, E: Evaluator> {
+    board: Board,
+    watchers: Watchers<E>,
+    table: &'a CairnTable,
+    histories: &'a mut Histories,
+    control: &'a Control,
+    /// Nodes counted so far.
+    pub(super) nodes: u64,
+    node_limit: u64,
+    /// The search has come to its end; what is returned from now on means nothing.
+    pub(super) stopped: bool,
+    /// The longest line of this iteration, in half-moves.
+    pub(super) seldepth: usize,
+    /// The root moves that may be searched now.
+    pub(super) root_moves: Vec<Move>,
+    /// Whether those are not all legal ones.
+    pub(super) leaves_moves_out: bool,
+    /// What the best root move so far is worth.
+    pub(super) root_score: Score,
+    frames: Vec<Frame>,
+}
+
+impl<'a, E: Evaluator> Thread<'a, E> {
+    pub(super) fn new(
+        board: &Board,
+        table: &'a CairnTable,
+        histories: &'a mut Histories,
+        control: &'a Control,
+        node_limit: u64,
+    ) -> Thread<'a, E> {
+        Thread {
+            board: board.clone(),
+            watchers: Watchers { eval: E::of(board), structure: Structure::of(board) },
+            table,
+            histories,
+            control,
+            nodes: 0,
+            node_limit,
+            stopped: false,
+            seldepth: 0,
+            root_moves: Vec::new(),
+            leaves_moves_out: false,
+            root_score: DRAW,
+            frames: vec![Frame::default(); MAX_PLY + 2],
+        }
+    }
+
+    /// The principal variation of the last search of the root.
+    pub(super) fn line(&self) -> &[Move] {
+        &self.frames[0].pv
+    }
+
+    pub(super) fn clear_line(&mut self) {
+        self.frames[0].pv.clear();
+    }
+
+    /// The one place where nodes are counted and the one where a search stops. Returns whether to
+    /// go on.
+    #[inline]
+    fn count_node(&mut self) -> bool {
+        let polls = self.nodes.is_multiple_of(POLL_INTERVAL) && self.nodes > 0;
+        if polls {
+            self.control.publish(self.nodes);
+        }
+        if self.stopped || self.nodes >= self.node_limit || (polls && self.control.is_stopped()) {
+            self.stopped = true;
+            return false;
+        }
+        self.nodes += 1;
+        true
+    }
+
+    #[inline]
+    fn make(&mut self, mv: Move, ply: usize) {
+        self.frames[ply].moved = moving(&self.board, mv);
+        self.board.make(mv, &mut self.watchers);
+        self.table.prefetch(self.board.keys());
+    }
+
+    #[inline]
+    fn unmake(&mut self) {
+        self.board.unmake(&mut self.watchers);
+    }
+
+    /// What the reply to the move just made leaves to the side that made it: the delayed-gain pair
+    /// around the search of the node below.
+    #[inline]
+    fn reply<K: NodeKind>(
+        &mut self,
+        window: Window,
+        standing: Score,
+        depth: i32,
+        ply: usize,
+        cut_node: bool,
+    ) -> Score {
+        let opened = open(window, standing).flipped();
+        settle(-self.visit::<K>(opened, depth, ply + 1, cut_node), standing)
+    }
+
+    /// The evaluation with what the histories and the 50-move rule say about it.
+    #[inline]
+    fn corrected(&self, standing: Score) -> Score {
+        let scaled = standing * (FIFTY_SCALE - i32::from(self.board.halfmove_clock()).min(100))
+            / FIFTY_SCALE;
+        let parts = self.watchers.structure.parts();
+        clamp_evaluation(scaled + self.histories.correction(&self.board, parts))
+    }
+
+    #[inline]
+    fn is_draw(&self, ply: usize) -> bool {
+        self.board.is_repetition(ply)
+            || self.board.insufficient_material()
+            || (self.board.halfmove_clock() >= FIFTY_MOVES && !self.board.is_checkmate())
+    }
+
+    /// The moves one and two half-moves before the one from this ply.
+    #[inline]
+    fn earlier(&self, ply: usize) -> [Option<PieceTo>; 2] {
+        [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.frames[ply].moved))
+    }
+
+    /// Searches a node: its own score, exact within the window and a bound outside.
+    pub(super) fn visit<K: NodeKind>(
+        &mut self,
+        window: Window,
+        mut depth: i32,
+        ply: usize,
+        cut_node: bool,
+    ) -> Score {
+        let Window { mut alpha, mut beta } = window;
+
+        // 1. Horizon.
+        if depth <= 0 {
+            return self.quiesce::<K>(window, ply);
+        }
+
+        // 2. Stop and draws. Mate distance: being mated here is the worst, mating next the best.
+        if !self.count_node() {
+            return DRAW;
+        }
+        self.frames[ply].pv.clear();
+        if !K::ROOT {
+            if self.is_draw(ply) {
+                return DRAW;
+            }
+            alpha = alpha.max(-MATE);
+            beta = beta.min(MATE - 1);
+            if alpha >= beta {
+                return alpha;
+            }
+        }
+        let standing = self.watchers.eval.evaluate(&self.board);
+        if ply >= MAX_PLY - 1 {
+            return standing;
+        }
+        self.seldepth = self.seldepth.max(ply);
+
+        // 3. Hash.
+        let excluded = self.frames[ply].excluded;
+        let keys = self.board.keys();
+        let known = entry::probe(self.table, keys);
+        if let Some(known) = known
+            && !K::PV
+            && excluded.is_none()
+            && known.depth >= depth
+            && known.cuts(alpha, beta)
+            && self.board.halfmove_clock() < CAREFUL_CLOCK
+        {
+            return known.score;
+        }
+
+        // 4. Facts.
+        let in_check = self.board.in_check();
+        let mut eval = self.corrected(standing);
+        self.frames[ply].eval = (!in_check).then_some(eval);
+        let before = ply.checked_sub(2).and_then(|ply| self.frames[ply].eval);
+        let improving = !in_check && before.is_none_or(|before| eval > before);
+        let raw_eval = eval;
+        if let Some(known) = known
+            && !in_check
+            && known.cuts(eval, eval)
+            && !is_mate(known.score)
+        {
+            // A bound on the right side is a better evaluation than the evaluation.
+            eval = known.score;
+        }
+        let facts = Facts { depth, beta, eval, in_check, improving };
+
+        // 5. and 6. Whole-node pruning and null move.
+        if !K::PV
+            && !in_check
+            && excluded.is_none()
+            && let Some(score) = self.prune_node(&facts, standing, alpha, ply, cut_node)
+        {
+            return score;
+        }
+        if self.stopped {
+            return DRAW;
+        }
+
+        // 7. Internal reduction: without a hash move this is not the place to look closely.
+        let hash_move = known.and_then(|known| known.mv);
+        if depth >= params::iir_depth() && hash_move.is_none() && (K::PV || cut_node) {
+            depth -= 1;
+        }
+
+        // 8. Moves.
+        let facts = Facts { depth, ..facts };
+        let us = self.board.side_to_move();
+        let earlier = self.earlier(ply);
+        let mut picker = Picker::new(&self.board, hash_move, earlier);
+        let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
+        let mut best = -INFINITY;
+        let mut best_move = None;
+        let mut number = 0;
+        let mut quiets_tried: ArrayVec<Move, 64> = ArrayVec::new();
+        let mut captures_tried: ArrayVec<Move, 32> = ArrayVec::new();
+        let original_alpha = alpha;
+        while let Some(mv) = picker.next(&self.board, self.histories) {
+            if Some(mv) == excluded || (K::ROOT && !self.root_moves.contains(&mv)) {
+                continue;
+            }
+            let Some(moving) = moving(&self.board, mv) else { continue };
+            number += 1;
+            let quiet = !is_noisy(&self.board, mv);
+            let history = if quiet {
+                self.histories.quiet(us, mv, moving, &earlier)
+            } else {
+                self.histories.capture(moving, captured_kind(&self.board, mv))
+            };
+            let mut reduction = prune::late_move_reduction(depth, number, quiet);
+
+            // 8a. Skip what has no chance.
+            if !K::ROOT && best > -MATE_BAND {
+                let reduced_depth = (depth - reduction / 1024).max(0);
+                if quiet {
+                    let late = prune::late_move_limit(&facts).is_some_and(|limit| number > limit);
+                    if late || prune::is_futile(&facts, alpha, reduced_depth) {
+                        picker.skip_quiets();
+                        continue;
+                    }
+                    if prune::has_bad_history(history, reduced_depth) {
+                        continue;
+                    }
+                }
+                if (quiet || picker.at_bad_noisy())
+                    && let Some(margin) = prune::exchange_margin(&facts, quiet, reduced_depth)
+                    && !exchange_reaches(&self.board, mv, margin)
+                {
+                    continue;
+                }
+            }
+
+            // 8b. Extend the only good move.
+            let mut extension = 0;
+            if !K::ROOT
+                && excluded.is_none()
+                && let Some(known) = known
+                && entry::is_move(known.mv, mv)
+            {
+                match self.singularity::<K>(&facts, &known, mv, ply, cut_node) {
+                    Singularity::Extend(plies) => extension = plies,
+                    Singularity::Cut(score) => return score,
+                    Singularity::Unknown => {}
+                }
+                if self.stopped {
+                    return DRAW;
+                }
+            }
+            self.frames[ply + 1].double_extensions =
+                self.frames[ply].double_extensions + i32::from(extension >= 2);
+
+            // 8c. Search: late moves less deeply and with a null window first.
+            self.make(mv, ply);
+            let new_depth = depth - 1 + extension;
+            let mut score = best;
+            let late = number > 1 + i32::from(K::ROOT) && depth >= params::lmr_depth();
+            let mut full_null_search = !K::PV || number > 1;
+            if late && (quiet || picker.at_bad_noisy() || !K::PV) {
+                reduction += if cut_node { 1500 } else { 0 };
+                reduction += if improving { 0 } else { 500 };
+                reduction += if hash_is_noisy { 700 } else { 0 };
+                reduction -= if K::PV { 900 } else { 0 };
+                reduction -= if self.board.in_check() { 900 } else { 0 };
+                reduction -= history * 1024 / params::lmr_history_divisor();
+                let reduced = (new_depth - (reduction / 1024).max(0)).clamp(1, new_depth.max(1));
+                let null = Window::null(alpha);
+                score = self.reply::<NonPv>(null, standing, reduced, ply, true);
+                full_null_search = score > alpha && reduced < new_depth;
+            }
+            if full_null_search {
+                score =
+                    self.reply::<NonPv>(Window::null(alpha), standing, new_depth, ply, !cut_node);
+            }
+            if K::PV && (number == 1 || score > alpha) {
+                let window = Window { alpha, beta };
+                score = self.reply::<K::Next>(window, standing, new_depth, ply, false);
+            }
+            self.unmake();
+            if self.stopped {
+                return DRAW;
+            }
+
+            // 8d. Raise alpha.
+            if score > best {
+                best = score;
+                if score > alpha {
+                    best_move = Some(mv);
+                    if K::PV {
+                        self.extend_line(mv, ply);
+                    }
+                    if K::ROOT {
+                        self.root_score = score;
+                    }
+                    if score >= beta {
+                        break;
+                    }
+                    alpha = score;
+                }
+            }
+            if Some(mv) != best_move {
+                if quiet {
+                    let _ = quiets_tried.try_push(mv);
+                } else {
+                    let _ = captures_tried.try_push(mv);
+                }
+            }
+        }
+
+        // 9. Mate or stalemate.
+        if number == 0 {
+            return match excluded {
+                Some(_) => alpha,
+                None if in_check => -MATE,
+                None => DRAW,
+            };
+        }
+
+        // 10. Learn.
+        if let Some(mv) = best_move
+            && best >= beta
+        {
+            self.learn(mv, depth, &earlier, &quiets_tried, &captures_tried);
+        }
+        if excluded.is_some() {
+            return best;
+        }
+        let bound = if best >= beta {
+            Bound::Lower
+        } else if best > original_alpha {
+            Bound::Exact
+        } else {
+            Bound::Upper
+        };
+        let informative = match bound {
+            Bound::Exact => true,
+            Bound::Lower => best > raw_eval,
+            Bound::Upper => best < raw_eval,
+        };
+        if !in_check
+            && informative
+            && !is_mate(best)
+            && best_move.is_none_or(|mv| !is_noisy(&self.board, mv))
+        {
+            let parts = *self.watchers.structure.parts();
+            self.histories.update_correction(&self.board, &parts, depth, best - raw_eval);
+        }
+
+        // 11. Store. With a part of the moves left out it would not be the node's score.
+        if !K::ROOT || !self.leaves_moves_out {
+            let mv = best_move.map(Move::raw);
+            entry::store(self.table, keys, Stored { mv, score: best, depth, bound });
+        }
+        best
+    }
+
+    /// Steps 5 and 6: decisions about the node as a whole.
+    fn prune_node(
+        &mut self,
+        facts: &Facts,
+        standing: Score,
+        alpha: Score,
+        ply: usize,
+        cut_node: bool,
+    ) -> Option<Score> {
+        if let Some(score) = prune::reverse_futility(facts) {
+            return Some(score);
+        }
+        if prune::razors(facts, alpha) {
+            let score = self.quiesce::<NonPv>(Window::null(alpha), ply);
+            if score <= alpha {
+                return Some(score);
+            }
+        }
+        let has_pieces = self.has_pieces();
+        if has_pieces
+            && !self.board.last_was_null()
+            && let Some(reduction) = prune::null_move_reduction(facts)
+        {
+            self.frames[ply].moved = None;
+            self.frames[ply + 1].double_extensions = self.frames[ply].double_extensions;
+            self.board.make_null();
+            self.table.prefetch(self.board.keys());
+            let window = Window::null(facts.beta - 1);
+            let score =
+                self.reply::<NonPv>(window, standing, facts.depth - reduction, ply, !cut_node);
+            self.board.unmake(&mut self.watchers);
+            if self.stopped {
+                return Some(DRAW);
+            }
+            if score >= facts.beta {
+                // A mate found by moving twice is none.
+                return Some(if is_mate(score) { facts.beta } else { score });
+            }
+        }
+        None
+    }
+
+    /// Whether the side to move has more than king and pawns, so that passing the turn is not
+    /// suspiciously good.
+    fn has_pieces(&self) -> bool {
+        let us = self.board.side_to_move();
+        [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen]
+            .iter()
+            .any(|&kind| self.board.count(us, kind) > 0)
+    }
+
+    /// Step 8b: searches the node without its hash move. If everything else fails low, that move is
+    /// singular and is searched more deeply. Source:
+    /// <https://www.chessprogramming.org/Singular_Extensions>.
+    fn singularity<K: NodeKind>(
+        &mut self,
+        facts: &Facts,
+        known: &Stored,
+        mv: Move,
+        ply: usize,
+        cut_node: bool,
+    ) -> Singularity {
+        let worth_trying = facts.depth >= params::singular_depth()
+            && known.depth >= facts.depth - 3
+            && known.bound != Bound::Upper
+            && !is_mate(known.score);
+        if !worth_trying {
+            return Singularity::Unknown;
+        }
+        let beta = known.score - params::singular_margin() * facts.depth / 16;
+        self.frames[ply].excluded = Some(mv);
+        let line = self.frames[ply].pv.clone();
+        let score =
+            self.visit::<NonPv>(Window::null(beta - 1), (facts.depth - 1) / 2, ply, cut_node);
+        self.frames[ply].excluded = None;
+        self.frames[ply].pv = line;
+        if score < beta {
+            let clearly = !K::PV
+                && score < beta - params::singular_double_margin()
+                && self.frames[ply].double_extensions < DOUBLE_EXTENSIONS;
+            Singularity::Extend(1 + i32::from(clearly))
+        } else if beta >= facts.beta && !K::PV {
+            // More than one move beats beta: so will this one.
+            Singularity::Cut(beta)
+        } else if known.score >= facts.beta || cut_node {
+            Singularity::Extend(-1)
+        } else {
+            Singularity::Unknown
+        }
+    }
+
+    /// Step 10: the move that cut is good, those tried before it were not.
+    fn learn(
+        &mut self,
+        mv: Move,
+        depth: i32,
+        earlier: &[Option<PieceTo>; 2],
+        quiets: &[Move],
+        captures: &[Move],
+    ) {
+        let us: Side = self.board.side_to_move();
+        let bonus = history::bonus(depth);
+        let Some(best_moving) = moving(&self.board, mv) else { return };
+        if is_noisy(&self.board, mv) {
+            let captured = captured_kind(&self.board, mv);
+            self.histories.update_capture(best_moving, captured, bonus);
+        } else {
+            self.histories.update_quiet(us, mv, best_moving, earlier, bonus);
+            for &other in quiets {
+                if let Some(moving) = moving(&self.board, other) {
+                    self.histories.update_quiet(us, other, moving, earlier, -bonus);
+                }
+            }
+        }
+        for &other in captures {
+            if let Some(moving) = moving(&self.board, other) {
+                let captured = captured_kind(&self.board, other);
+                self.histories.update_capture(moving, captured, -bonus);
+            }
+        }
+    }
+
+    fn extend_line(&mut self, mv: Move, ply: usize) {
+        let (head, tail) = self.frames.split_at_mut(ply + 1);
+        let (line, rest) = (&mut head[ply].pv, &tail[0].pv);
+        line.clear();
+        line.push(mv);
+        line.extend(rest.iter().copied().take(MAX_PLY - 1));
+    }
+
+    /// Quiescence: only captures and promotions, in check everything, until the position is quiet.
+    /// Source: <https://www.chessprogramming.org/Quiescence_Search>.
+    fn quiesce<K: NodeKind>(&mut self, window: Window, ply: usize) -> Score {
+        let Window { mut alpha, beta } = window;
+        if !self.count_node() {
+            return DRAW;
+        }
+        self.frames[ply].pv.clear();
+        self.seldepth = self.seldepth.max(ply);
+        if self.is_draw(ply) {
+            return DRAW;
+        }
+        let standing = self.watchers.eval.evaluate(&self.board);
+        if ply >= MAX_PLY - 1 {
+            return standing;
+        }
+        let keys = self.board.keys();
+        let known = entry::probe(self.table, keys);
+        if let Some(known) = known
+            && !K::PV
+            && known.cuts(alpha, beta)
+            && self.board.halfmove_clock() < CAREFUL_CLOCK
+        {
+            return known.score;
+        }
+
+        // Standing pat, unless in check.
+        let in_check = self.board.in_check();
+        let mut best = -MATE;
+        if !in_check {
+            best = self.corrected(standing);
+            if let Some(known) = known
+                && known.cuts(best, best)
+                && !is_mate(known.score)
+            {
+                best = known.score;
+            }
+            if best >= beta {
+                return best;
+            }
+        }
+        let futile_below = best + params::qs_futility_margin();
+        let original_alpha = alpha;
+        alpha = alpha.max(best);
+
+        let hash_move = known.and_then(|known| known.mv);
+        let mut picker = if in_check {
+            Picker::new(&self.board, hash_move, self.earlier(ply))
+        } else {
+            Picker::noisy(&self.board, hash_move)
+        };
+        let mut best_move = None;
+        while let Some(mv) = picker.next(&self.board, self.histories) {
+            // A capture that wins no more than its exchange and still leaves us below alpha.
+            if !in_check
+                && futile_below <= alpha
+                && !is_mate(alpha)
+                && !exchange_reaches(&self.board, mv, 1)
+            {
+                best = best.max(futile_below);
+                continue;
+            }
+            if in_check && best > -MATE_BAND && !is_noisy(&self.board, mv) {
+                picker.skip_quiets();
+                continue;
+            }
+            self.make(mv, ply);
+            let opened = open(Window { alpha, beta }, standing).flipped();
+            let score = settle(-self.quiesce::<K>(opened, ply + 1), standing);
+            self.unmake();
+            if self.stopped {
+                return DRAW;
+            }
+            if score > best {
+                best = score;
+                if score > alpha {
+                    alpha = score;
+                    best_move = Some(mv);
+                    if K::PV {
+                        self.extend_line(mv, ply);
+                    }
+                    if score >= beta {
+                        break;
+                    }
+                }
+            }
+        }
+        let bound = if best >= beta {
+            Bound::Lower
+        } else if best > original_alpha && best_move.is_some() {
+            Bound::Exact
+        } else {
+            Bound::Upper
+        };
+        let mv = best_move.map(Move::raw);
+        entry::store(self.table, keys, Stored { mv, score: best, depth: 0, bound });
+        best
+    }
+}
+
+/// What the search without the hash move says about it.
+enum Singularity {
+    /// Search it so much more deeply; negative: less.
+    Extend(i32),
+    /// The node fails high whatever the move.
+    Cut(Score),
+    /// Nothing.
+    Unknown,
+}

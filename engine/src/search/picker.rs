@@ -1,0 +1,199 @@
+//! The move picker: one move after the other, likely best first, generated no earlier than needed.
+//!
+//! Hash move, good captures and promotions, quiet moves, losing captures. Source:
+//! <https://www.chessprogramming.org/Move_Ordering>.
+
+use super::exchange::{exchange_reaches, exchange_value};
+use super::history::{Histories, PieceTo};
+use crate::board::Board;
+use crate::movegen;
+use crate::moves::{MAX_MOVES, Move, MoveList};
+use crate::piece::Kind;
+use arrayvec::ArrayVec;
+
+/// Captures are ordered by victim first: what a history entry counts beside it.
+const CAPTURE_HISTORY_DIVISOR: i32 = 32;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Hash,
+    GenerateNoisy,
+    GoodNoisy,
+    GenerateQuiet,
+    Quiet,
+    BadNoisy,
+    Done,
+}
+
+/// Hands out the moves of a node.
+pub(crate) struct Picker {
+    stage: Stage,
+    hash_move: Option<Move>,
+    /// Whether only captures and promotions are wanted.
+    noisy_only: bool,
+    moves: ArrayVec<(Move, i32), MAX_MOVES>,
+    bad: ArrayVec<Move, MAX_MOVES>,
+    next: usize,
+    /// The moves one and two half-moves earlier.
+    earlier: [Option<PieceTo>; 2],
+}
+
+/// Whether a move captures or promotes.
+#[inline]
+pub(crate) fn is_noisy(board: &Board, mv: Move) -> bool {
+    let us = board.side_to_move();
+    let Some(piece) = board.piece_on(mv.from()) else { return false };
+    match board.piece_on(mv.to()) {
+        Some(target) => target.side() != us,
+        None => {
+            piece.kind().is_pawn()
+                && (mv.to().row() == us.promotion_row() || board.en_passant() == Some(mv.to()))
+        }
+    }
+}
+
+/// What a noisy move captures; a pawn stands for nothing, as with promotions.
+#[inline]
+pub(crate) fn captured_kind(board: &Board, mv: Move) -> Kind {
+    board.piece_on(mv.to()).map_or(board.side_to_move().other().pawn(), |piece| piece.kind())
+}
+
+/// The man that moves and where it goes.
+#[inline]
+pub(crate) fn moving(board: &Board, mv: Move) -> Option<PieceTo> {
+    Some(PieceTo::new(board.piece_on(mv.from())?, mv.to()))
+}
+
+impl Picker {
+    /// All moves of a position. The hash move may come from anywhere.
+    pub(crate) fn new(
+        board: &Board,
+        hash_move: Option<u16>,
+        earlier: [Option<PieceTo>; 2],
+    ) -> Picker {
+        Picker {
+            stage: Stage::Hash,
+            hash_move: hash_move.and_then(|raw| movegen::confirm(board, raw)),
+            noisy_only: false,
+            moves: ArrayVec::new(),
+            bad: ArrayVec::new(),
+            next: 0,
+            earlier,
+        }
+    }
+
+    /// Captures and promotions only, of which those that lose an exchange are left out.
+    pub(crate) fn noisy(board: &Board, hash_move: Option<u16>) -> Picker {
+        let mut picker = Picker::new(board, hash_move, [None; 2]);
+        picker.noisy_only = true;
+        picker.hash_move = picker.hash_move.filter(|&mv| is_noisy(board, mv));
+        picker
+    }
+
+    /// The hash move, if it is legal here.
+    pub(crate) const fn hash_move(&self) -> Option<Move> {
+        self.hash_move
+    }
+
+    /// Leaves out the quiet moves that have not been handed out yet.
+    pub(crate) fn skip_quiets(&mut self) {
+        if matches!(self.stage, Stage::GenerateQuiet | Stage::Quiet) {
+            self.begin_bad_noisy();
+        }
+    }
+
+    fn begin_bad_noisy(&mut self) {
+        self.stage = Stage::BadNoisy;
+        self.next = 0;
+    }
+
+    /// The next move.
+    pub(crate) fn next(&mut self, board: &Board, histories: &Histories) -> Option<Move> {
+        loop {
+            match self.stage {
+                Stage::Hash => {
+                    self.stage = Stage::GenerateNoisy;
+                    if self.hash_move.is_some() {
+                        return self.hash_move;
+                    }
+                }
+                Stage::GenerateNoisy => {
+                    self.generate_noisy(board, histories);
+                    self.stage = Stage::GoodNoisy;
+                }
+                Stage::GoodNoisy => match self.pick() {
+                    Some(mv) if exchange_reaches(board, mv, 0) => return Some(mv),
+                    Some(mv) => self.bad.push(mv),
+                    None if self.noisy_only => self.stage = Stage::Done,
+                    None => self.stage = Stage::GenerateQuiet,
+                },
+                Stage::GenerateQuiet => {
+                    self.generate_quiet(board, histories);
+                    self.stage = Stage::Quiet;
+                }
+                Stage::Quiet => match self.pick() {
+                    Some(mv) => return Some(mv),
+                    None => self.begin_bad_noisy(),
+                },
+                Stage::BadNoisy => {
+                    let mv = self.bad.get(self.next).copied();
+                    self.next += 1;
+                    if mv.is_none() {
+                        self.stage = Stage::Done;
+                    }
+                    return mv;
+                }
+                Stage::Done => return None,
+            }
+        }
+    }
+
+    /// Whether the move just handed out came from the captures that lose an exchange.
+    pub(crate) fn at_bad_noisy(&self) -> bool {
+        self.stage == Stage::BadNoisy
+    }
+
+    /// The best of the moves left of this stage.
+    fn pick(&mut self) -> Option<Move> {
+        let rest = &self.moves[self.next..];
+        let best = rest.iter().enumerate().max_by_key(|(index, (_, score))| (*score, !*index))?.0;
+        self.moves.swap(self.next, self.next + best);
+        self.next += 1;
+        Some(self.moves[self.next - 1].0)
+    }
+
+    fn generate_noisy(&mut self, board: &Board, histories: &Histories) {
+        let mut list = MoveList::new();
+        movegen::noisy_moves(board, &mut list);
+        self.fill(&list, |mv| {
+            let us = board.side_to_move();
+            let captured = captured_kind(board, mv);
+            let history = moving(board, mv).map_or(0, |moving| histories.capture(moving, captured));
+            let promotes = mv.to().row() == us.promotion_row()
+                && board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
+            let promotion = match mv.promotion_kind() {
+                Kind::Queen if promotes => exchange_value(Kind::Queen),
+                _ if promotes => -exchange_value(Kind::Queen),
+                _ => 0,
+            };
+            16 * exchange_value(captured) + 16 * promotion + history / CAPTURE_HISTORY_DIVISOR
+        });
+    }
+
+    fn generate_quiet(&mut self, board: &Board, histories: &Histories) {
+        let mut list = MoveList::new();
+        movegen::quiet_moves(board, &mut list);
+        let (us, earlier) = (board.side_to_move(), self.earlier);
+        self.fill(&list, |mv| {
+            moving(board, mv).map_or(0, |moving| histories.quiet(us, mv, moving, &earlier))
+        });
+    }
+
+    fn fill(&mut self, list: &MoveList, score: impl Fn(Move) -> i32) {
+        self.moves.clear();
+        self.next = 0;
+        let hash_move = self.hash_move;
+        let others = list.iter().copied().filter(|&mv| Some(mv) != hash_move);
+        self.moves.extend(others.map(|mv| (mv, score(mv))));
+    }
+}

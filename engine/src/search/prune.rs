@@ -1,0 +1,189 @@
+//! Decisions: what need not be searched, and what may be searched less deeply. Pure functions of the
+//! facts of a node; none of them searches.
+
+use crate::params;
+use crate::score::{MATE_BAND, Score, is_mate};
+
+/// What a node knows before it looks at its moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Facts {
+    /// Plies left, at least 1.
+    pub(crate) depth: i32,
+    pub(crate) beta: Score,
+    /// The evaluation with all corrections; means nothing in check.
+    pub(crate) eval: Score,
+    pub(crate) in_check: bool,
+    /// Whether the side to move stands better than two half-moves ago.
+    pub(crate) improving: bool,
+}
+
+/// So far above beta that the opponent will hardly get it back: the score to answer with. Source:
+/// <https://www.chessprogramming.org/Reverse_Futility_Pruning>.
+pub(crate) fn reverse_futility(facts: &Facts) -> Option<Score> {
+    let relief = if facts.improving { params::rfp_improving() } else { 0 };
+    let margin = (params::rfp_margin() * facts.depth - relief).max(0);
+    let prunes = facts.depth <= params::rfp_depth()
+        && facts.eval - margin >= facts.beta
+        && facts.eval < MATE_BAND
+        && facts.beta > -MATE_BAND;
+    prunes.then(|| facts.beta + (facts.eval - facts.beta) / 3)
+}
+
+/// So far below alpha that only captures can help: whether to look at those first. Source:
+/// <https://www.chessprogramming.org/Razoring>.
+pub(crate) fn razors(facts: &Facts, alpha: Score) -> bool {
+    facts.depth <= params::razor_depth()
+        && facts.eval + params::razor_margin() * facts.depth <= alpha
+        && !is_mate(alpha)
+}
+
+/// How much less deeply to search when the opponent moves twice; `None` if that should not be
+/// tried. Source: <https://www.chessprogramming.org/Null_Move_Pruning>.
+pub(crate) fn null_move_reduction(facts: &Facts) -> Option<i32> {
+    let tries =
+        facts.depth >= params::nmp_depth() && facts.eval >= facts.beta && facts.beta > -MATE_BAND;
+    let surplus = ((facts.eval - facts.beta) / params::nmp_eval_divisor()).min(3);
+    tries.then(|| params::nmp_base() + facts.depth / params::nmp_depth_divisor() + surplus)
+}
+
+/// After how many quiet moves the rest is skipped. Source:
+/// <https://www.chessprogramming.org/Futility_Pruning#MoveCountBasedPruning>.
+pub(crate) fn late_move_limit(facts: &Facts) -> Option<i32> {
+    let all = params::lmp_base() + facts.depth * facts.depth;
+    (facts.depth <= params::lmp_depth()).then_some(if facts.improving { all } else { all / 2 })
+}
+
+/// Whether a quiet move is too unlikely to reach alpha at this reduced depth.
+pub(crate) fn is_futile(facts: &Facts, alpha: Score, reduced_depth: i32) -> bool {
+    let margin = params::futility_base() + params::futility_margin() * reduced_depth.max(0);
+    reduced_depth <= params::futility_depth()
+        && !facts.in_check
+        && facts.eval + margin <= alpha
+        && !is_mate(alpha)
+}
+
+/// What a move may lose in an exchange before it is skipped: a negative number; `None` if it is
+/// searched anyway.
+pub(crate) fn exchange_margin(facts: &Facts, quiet: bool, reduced_depth: i32) -> Option<Score> {
+    let reduced_depth = reduced_depth.max(0);
+    let margin = if quiet {
+        -params::see_quiet_margin() * reduced_depth * reduced_depth
+    } else {
+        -params::see_capture_margin() * facts.depth
+    };
+    (facts.depth <= params::see_depth()).then_some(margin)
+}
+
+/// Whether a quiet move has done too badly elsewhere.
+pub(crate) fn has_bad_history(history: i32, reduced_depth: i32) -> bool {
+    reduced_depth <= params::history_prune_depth()
+        && history < -params::history_prune_margin() * reduced_depth.max(1)
+}
+
+/// 1024 times the binary logarithm of 0 to 63 (of 1 for 0), rounded down.
+const LOG2: [i32; 64] = {
+    let mut table = [0; 64];
+    let mut n = 2;
+    while n < 64 {
+        table[n] = log2_scaled(n as u64);
+        n += 1;
+    }
+    table
+};
+
+/// 1024 log2(n) by repeated squaring.
+const fn log2_scaled(n: u64) -> i32 {
+    let whole = n.ilog2();
+    // n / 2^whole as a fraction with 30 bits, in 1..2.
+    let mut fraction = (n << 30) >> whole;
+    let mut result = whole as i32;
+    let mut bit = 0;
+    while bit < 10 {
+        fraction = (fraction * fraction) >> 30;
+        result <<= 1;
+        if fraction >= 2 << 30 {
+            result += 1;
+            fraction >>= 1;
+        }
+        bit += 1;
+    }
+    result
+}
+
+/// How much less deeply the `number`-th move (from 1) is searched, in 1024ths of a ply. Source:
+/// <https://www.chessprogramming.org/Late_Move_Reductions>.
+pub(crate) fn late_move_reduction(depth: i32, number: i32, quiet: bool) -> i32 {
+    let depth = LOG2[depth.clamp(1, 63) as usize];
+    let number = LOG2[number.clamp(1, 63) as usize];
+    // 1024 * 1024 from the logarithms, 100 from the divisor, 1024 for the result.
+    let product = depth * number / 1024 * 100 / params::lmr_divisor();
+    if quiet { params::lmr_base() + product } else { product * 2 / 3 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FACTS: Facts = Facts { depth: 4, beta: 0, eval: 0, in_check: false, improving: false };
+
+    #[test]
+    fn logarithms_are_right_everywhere() {
+        for (n, &value) in LOG2.iter().enumerate().skip(1) {
+            let exact = 1024.0 * (n as f64).log2();
+            assert!((exact - f64::from(value)).abs() <= 1.5, "{n}: {value}");
+        }
+        let checksum =
+            LOG2.iter().fold(0i64, |sum, &value| sum * 31 % 1_000_003 + i64::from(value));
+        assert_eq!(checksum, LOG2_CHECKSUM, "the same on every platform");
+    }
+
+    const LOG2_CHECKSUM: i64 = 184_078;
+
+    #[test]
+    fn reverse_futility_needs_the_margin() {
+        let margin = params::rfp_margin() * 4;
+        let with = |eval, depth| reverse_futility(&Facts { eval, depth, ..FACTS });
+        assert_eq!(with(margin - 1, 4), None);
+        assert!(with(margin, 4).is_some_and(|score| score >= 0 && score <= margin));
+        assert_eq!(with(7000, params::rfp_depth() + 1), None);
+        let improving = Facts { eval: margin - 1, improving: true, ..FACTS };
+        assert!(reverse_futility(&improving).is_some());
+        let mated = Facts { beta: -MATE_BAND, eval: 500, ..FACTS };
+        assert_eq!(reverse_futility(&mated), None, "a mate has to be refuted");
+    }
+
+    #[test]
+    fn the_null_move_reduces_more_when_deeper_and_better() {
+        let with = |eval, depth| null_move_reduction(&Facts { eval, depth, ..FACTS });
+        assert_eq!(with(-1, 9), None);
+        assert_eq!(with(500, params::nmp_depth() - 1), None);
+        assert!(with(0, 12) > with(0, 4));
+        assert!(with(500, 9) > with(0, 9));
+    }
+
+    #[test]
+    fn later_moves_are_reduced_more() {
+        for depth in 2..20 {
+            for number in 2..60 {
+                let here = late_move_reduction(depth, number, true);
+                assert!(here >= 0 && here <= late_move_reduction(depth, number + 1, true));
+                assert!(here <= late_move_reduction(depth + 1, number, true));
+                assert!(late_move_reduction(depth, number, false) <= here);
+            }
+        }
+    }
+
+    #[test]
+    fn limits_grow_with_depth_and_with_improving() {
+        let limit = |depth, improving| late_move_limit(&Facts { depth, improving, ..FACTS });
+        assert!(limit(3, false) < limit(5, false));
+        assert!(limit(3, false) < limit(3, true));
+        assert_eq!(limit(params::lmp_depth() + 1, true), None);
+        assert!(exchange_margin(&FACTS, true, 4) < exchange_margin(&FACTS, true, 2));
+        assert!(is_futile(&Facts { eval: -2000, ..FACTS }, 0, 2));
+        assert!(!is_futile(&Facts { eval: -2000, in_check: true, ..FACTS }, 0, 2));
+        assert!(razors(&Facts { depth: 1, eval: -2000, ..FACTS }, 0));
+        assert!(!razors(&FACTS, 0));
+        assert!(has_bad_history(-16000, 1) && !has_bad_history(0, 1));
+    }
+}

@@ -1,0 +1,86 @@
+//! Keys of parts of the position: what the correction histories are addressed by.
+
+use crate::board::{Board, Observer};
+use crate::keys::Zobrist;
+use crate::moves::Move;
+use crate::piece::{Piece, Side};
+use crate::square::Square;
+
+/// The keys of the pawns, and of each side's other men.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) pawns: u64,
+    pub(crate) others: [u64; 2],
+}
+
+/// Follows a board and keeps its [`Parts`].
+#[derive(Clone)]
+pub(crate) struct Structure {
+    now: Parts,
+    before: Vec<Parts>,
+    zobrist: &'static Zobrist,
+}
+
+impl Structure {
+    pub(crate) fn of(board: &Board) -> Structure {
+        let mut structure = Structure {
+            now: Parts::default(),
+            before: Vec::with_capacity(256),
+            zobrist: Zobrist::get(),
+        };
+        for square in Square::all() {
+            if let Some(piece) = board.piece_on(square) {
+                structure.toggle(piece, square);
+            }
+        }
+        structure
+    }
+
+    #[inline(always)]
+    pub(crate) const fn parts(&self) -> &Parts {
+        &self.now
+    }
+
+    #[inline(always)]
+    fn toggle(&mut self, piece: Piece, square: Square) {
+        let key = self.zobrist.piece(piece, square).index;
+        if piece.kind().is_pawn() {
+            self.now.pawns ^= key;
+        } else {
+            self.now.others[piece.side().index()] ^= key;
+        }
+    }
+}
+
+impl Observer for Structure {
+    #[inline]
+    fn push(&mut self, _board: &Board, _mv: Move) {
+        self.before.push(self.now);
+    }
+
+    #[inline]
+    fn vanish(&mut self, piece: Piece, square: Square) {
+        self.toggle(piece, square);
+    }
+
+    #[inline]
+    fn appear(&mut self, piece: Piece, square: Square) {
+        self.toggle(piece, square);
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        if let Some(before) = self.before.pop() {
+            self.now = before;
+        }
+    }
+}
+
+/// The index of a side's part in a table of `size` entries, a power of two.
+#[inline(always)]
+pub(crate) const fn table_index(key: u64, size: usize) -> usize {
+    key as usize & (size - 1)
+}
+
+/// Both sides, for tables that have a part for each.
+pub(crate) const SIDES: [Side; 2] = Side::ALL;
