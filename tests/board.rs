@@ -240,8 +240,9 @@ fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
     random_walks(5, 4_000, |_, board, _| {
         let all = board.legal_moves();
         let (mut noisy, mut quiet) = (MoveList::new(), MoveList::new());
-        movegen::noisy_moves(board, &mut noisy);
-        movegen::quiet_moves(board, &mut quiet);
+        let masks = movegen::Masks::new(board);
+        movegen::noisy_moves(board, &masks, &mut noisy);
+        movegen::quiet_moves(board, &masks, &mut quiet);
         assert_eq!(noisy.len() + quiet.len(), all.len(), "{}", board.to_fen());
         assert!(noisy.iter().chain(&quiet).all(|mv| all.contains(mv)));
         let captures = |mv: &Move| {
@@ -259,8 +260,33 @@ fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
             let stray = strays[random.next_u64() as usize % strays.len()];
             for raw in [stray, random.next_u64() as u16] {
                 let legal = all.iter().copied().find(|mv| mv.raw() == raw);
-                assert_eq!(movegen::confirm(board, raw), legal, "{raw:#06x} {}", board.to_fen());
+                assert_eq!(
+                    movegen::confirm(board, &masks, raw),
+                    legal,
+                    "{raw:#06x} {}",
+                    board.to_fen()
+                );
             }
+        }
+    });
+}
+
+#[test]
+fn checks_are_foreseen() {
+    random_walks(6, 4_000, |_, board, _| {
+        for mv in board.legal_moves() {
+            let pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
+            let special =
+                pawn && (matches!(mv.to().row(), 0 | 7) || mv.from().file() != mv.to().file());
+            let castling =
+                board.piece_on(mv.to()).is_some_and(|p| p.side() == board.side_to_move());
+            if special || castling {
+                continue;
+            }
+            let foreseen = movegen::gives_check(board, mv);
+            board.play(mv);
+            assert_eq!(foreseen, board.in_check(), "{} after {mv:?}", board.to_fen());
+            board.unmake(&mut ());
         }
     });
 }

@@ -130,3 +130,51 @@ fn it_tells_its_name_and_how_to_use_it() {
     assert_eq!(help.status.code(), Some(0));
     assert!(lines(&help).iter().any(|line| line.contains("perft --suite")));
 }
+
+#[test]
+fn a_position_is_analysed_for_people() {
+    let mate = "6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1";
+    let output = cairn(&["go", "depth", "4", "--fen", mate, "--multipv", "2"]);
+    assert_eq!(output.status.code(), Some(0));
+    let lines = lines(&output);
+    assert_eq!(lines.last().map(String::as_str), Some("best move: e1e8 (1. Re8#)"), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("mate in 1")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.split_whitespace().nth(1) == Some("2")), "{lines:#?}");
+    for (arguments, reason) in [
+        (&["go"][..], "needs a limit"),
+        (&["go", "depth", "3", "--fen", "8/8"], "FEN"),
+        (&["go", "depth", "3", "--option", "Hash=none"], "Hash takes"),
+        (&["eval", "8/8"], "FEN"),
+    ] {
+        let output = cairn(arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
+        assert!(complaint.contains(reason) && output.stdout.is_empty(), "{complaint}");
+    }
+}
+
+#[test]
+fn material_is_shown_from_whites_view() {
+    for side in ["w", "b"] {
+        let output = cairn(&["eval", &format!("4k3/8/8/8/8/8/8/Q3K3 {side} - - 0 1")]);
+        let lines = lines(&output);
+        assert!(lines.iter().any(|line| line.contains("white's view: +")), "{side}: {lines:#?}");
+        assert!(!lines.iter().any(|line| line.contains(": -")), "{side}: {lines:#?}");
+    }
+}
+
+#[test]
+fn openings_for_testing_come_as_openbench_wants_them() {
+    let book = suite("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - bm e4;\n");
+    let from_book = format!("genfens 1 seed 3 book {}", book.display());
+    for (command, count) in [("genfens 4 seed 42 book None", 4), (&from_book, 1)] {
+        let output = cairn(&[command, "quit"]);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        let fens = lines(&output);
+        assert_eq!(fens.len(), count, "{fens:#?}");
+        assert!(fens.iter().all(|fen| fen.starts_with("info string genfens ")), "{fens:#?}");
+        assert_eq!(lines(&cairn(&[command, "quit"])), fens, "the same for the same seed");
+    }
+    let missing = cairn(&["genfens 1 seed 1 book /no/such/book", "quit"]);
+    assert!(lines(&missing).iter().any(|line| line.contains("/no/such/book")));
+}

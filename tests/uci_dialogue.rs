@@ -77,6 +77,9 @@ fn every_command_is_taken_in_every_state() {
         ("setoption name Hash value 2", 0, true),
         ("setoption name MultiPV value 2", 0, false),
         ("setoption name Nonsense value 2", 0, false),
+        ("setoption name UCI_ShowWDL value true", 0, false),
+        ("setoption name SyzygyPath value /none", 0, true),
+        ("setoption name Debug Log File value /no/such/folder/log", 0, true),
         ("ucinewgame", 0, true),
         ("position startpos moves d2d4", 0, true),
         ("position startpos moves d2d5", 0, true),
@@ -85,6 +88,8 @@ fn every_command_is_taken_in_every_state() {
         ("stop", 0, true),
         ("ponderhit", 0, false),
         ("d", 0, false),
+        ("eval", 0, false),
+        ("genfens 1 seed 1 book None", 0, true),
         ("perft 1", 0, true),
         ("nonsense", 0, false),
         ("", 0, false),
@@ -457,4 +462,86 @@ fn lines_that_no_memory_could_hold_are_skipped() {
     let lines = engine.settle();
     assert_eq!(lines.len(), 1, "{lines:#?}");
     assert!(lines[0].contains("ignored"), "{lines:#?}");
+}
+
+#[test]
+fn chances_stand_behind_the_score_when_they_are_asked_for() {
+    let mut engine = Engine::start();
+    for (value, shown) in [("true", true), ("false", false)] {
+        engine.send(&format!("setoption name UCI_ShowWDL value {value}"));
+        for position in ["position startpos", MATE_IN_ONE, MATED] {
+            engine.send(position);
+            engine.send("go depth 4");
+            let lines = engine.read_until("bestmove");
+            for line in lines.iter().filter(|line| line.contains(" score ")) {
+                let words: Vec<&str> = line.split(' ').collect();
+                let at = words.iter().position(|word| *word == "score").expect("a score") + 3;
+                assert_eq!(words[at] == "wdl", shown, "{line}");
+                if shown {
+                    let chances = words[at + 1..at + 4].iter().map(|word| word.parse::<u32>());
+                    assert_eq!(chances.sum::<Result<u32, _>>(), Ok(1000), "{line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limited_strength_is_a_limited_number_of_nodes() {
+    let mut engine = Engine::start();
+    let mut nodes_of_level = |elo: &str, analysis: bool| {
+        engine.send("setoption name Style value Cairn");
+        engine.send("setoption name UCI_LimitStrength value true");
+        engine.send(&format!("setoption name UCI_Elo value {elo}"));
+        engine.send(&format!("setoption name UCI_AnalyseMode value {analysis}"));
+        engine.send("ucinewgame");
+        engine.send("position startpos moves e2e4");
+        engine.send("go nodes 5000");
+        let lines = engine.read_until("bestmove");
+        let last = lines.iter().rfind(|line| line.contains(" nodes ")).expect("a line");
+        let nodes = last.split(" nodes ").nth(1).and_then(|rest| rest.split(' ').next());
+        nodes.and_then(|nodes| nodes.parse::<u64>().ok()).expect("a count")
+    };
+    let (weak, strong) = (nodes_of_level("800", false), nodes_of_level("1200", false));
+    assert!(weak <= 64 && strong > 64 && strong <= 1024, "{weak} {strong}");
+    assert!(nodes_of_level("800", true) > 1024, "nobody is spared in analysis");
+}
+
+#[test]
+fn a_long_search_shows_that_it_goes_on_and_ends_with_an_exact_line() {
+    let mut engine = Engine::start();
+    // Nothing new is found here for long: the next iteration takes the time.
+    engine.send("setoption name MultiPV value 8");
+    engine
+        .send("position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1");
+    engine.send("go infinite");
+    std::thread::sleep(Duration::from_millis(4300));
+    engine.send("stop");
+    let lines = engine.read_until("bestmove");
+    let is_status = |line: &&String| line.starts_with("info nodes ") && line.contains(" time ");
+    let times: Vec<u64> = lines
+        .iter()
+        .filter(is_status)
+        .filter_map(|line| line.rsplit(' ').next()?.parse().ok())
+        .collect();
+    assert!((1..=3).contains(&times.len()), "{lines:#?}");
+    assert!(times[0] >= 3000 && times.windows(2).all(|pair| pair[1] >= pair[0] + 900), "{times:?}");
+    let best = lines.last().and_then(|line| line.split(' ').nth(1)).expect("a move");
+    let last = &lines[lines.len() - 2];
+    assert!(last.contains(" score ") && last.contains(" nodes "), "{last}");
+    let shown = lines.iter().rfind(|line| line.contains(" multipv 1 ")).expect("a line");
+    assert!(shown.contains(&format!(" pv {best}")), "{lines:#?}");
+}
+
+#[test]
+fn debug_tells_more_about_a_search() {
+    let mut engine = Engine::start();
+    let mut remarks = |switch: &str| {
+        engine.send(switch);
+        engine.send("go depth 2");
+        let lines = engine.read_until("bestmove");
+        lines.iter().filter(|line| line.starts_with("info string")).count()
+    };
+    assert!(remarks("debug on") >= 2);
+    assert_eq!(remarks("debug off"), 0);
 }

@@ -17,11 +17,13 @@ const BEFORE_FEN: &str = "rnbqkb1r/pppppppp/5n2/8/8/5N2/PPPPPPPP/RNBQKB1R w KQkq
 const MARKER: &str = "here-it-ends";
 
 /// Puts back what an input may have set, and before anything is done about it.
-const AFTER: [&str; 5] = [
+const AFTER: [&str; 7] = [
     "debug off",
     "setoption name Hash value 1",
     "setoption name MultiPV value 1",
     "setoption name UCI_Chess960 value false",
+    "setoption name UCI_ShowWDL value false",
+    "setoption name UCI_LimitStrength value false",
     "setoption name Move Overhead value 10",
 ];
 

@@ -1,6 +1,9 @@
 //! The parse layer: what it makes of lines, that nothing makes it panic, and that what it writes can
 //! be read again.
 
+use std::time::{Duration, Instant};
+
+use cairn::openings::Request;
 use cairn::protocol::{Clock, Command, Go, Position, Start, parse};
 use proptest::prelude::*;
 
@@ -216,15 +219,55 @@ fn any_command() -> impl Strategy<Value = Command> {
             Command::PonderHit,
             Command::Quit,
             Command::Display,
+            Command::Eval,
             Command::Help,
             Command::Bench(None),
         ]),
         any::<u32>().prop_map(Command::Perft),
         any::<u32>().prop_map(|depth| Command::Bench(Some(depth))),
+        (any::<u32>(), any::<u64>(), prop::option::of("[a-z/.]{1,12}")).prop_map(
+            |(count, seed, book)| Command::Openings(Request {
+                count,
+                seed,
+                book: book.filter(|book| book != "none")
+            })
+        ),
         (name, value).prop_map(|(name, value)| Command::SetOption { name, value }),
         (start, moves).prop_map(|(start, moves)| Command::Position(Position { start, moves })),
         any_go().prop_map(|go| Command::Go(Box::new(go))),
     ]
+}
+
+/// A million lines of random words in a release build, fewer where every step is checked.
+#[test]
+fn random_lines_are_read_quickly_and_without_a_panic() {
+    const LINES: usize = if cfg!(debug_assertions) { 30_000 } else { 1_000_000 };
+    let words: Vec<&str> = "uci debug isready setoption ucinewgame position go stop quit on off name value \
+        startpos fen moves e2e4 e7e8q E2E4 0000 e9e5 wtime btime winc movestogo movetime depth nodes \
+        mate perft searchmoves ponder infinite bench d eval genfens seed book info 0 -1 +5 256 \
+        99999999999999999999 1.5 <empty> Hash 8/8/8/8/8/8/8/8 w KQkq - \u{feff} \u{a0} é \0 \t"
+        .split(' ')
+        .collect();
+    let mut state = 1_u64;
+    let mut random = |end: usize| {
+        // Knuth's linear congruential generator is random enough for this.
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % end
+    };
+    let start = Instant::now();
+    let mut line = String::new();
+    let mut understood = 0_usize;
+    for _ in 0..LINES {
+        line.clear();
+        for _ in 0..random(14) {
+            line.push_str(words[random(words.len())]);
+            line.push_str([" ", " ", " ", "  ", "", "\r"][random(6)]);
+        }
+        understood += usize::from(matches!(parse(line.as_bytes()), Ok(Some(_))));
+    }
+    assert!(understood > LINES / 20, "{understood}");
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
 proptest! {

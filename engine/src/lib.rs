@@ -22,6 +22,7 @@
 //! | [`params`] | every number of the search, once |
 //! | [`eval`] | material and squares, tapered, kept up to date move by move |
 //! | [`search`] | limits, control, reports; micro-Max |
+//! | [`selfplay`] | games against itself, as data |
 //! | [`mod@bench`] | the node count that tells one build from another |
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -42,6 +43,7 @@ pub mod perft;
 pub mod piece;
 pub mod score;
 pub mod search;
+pub mod selfplay;
 pub mod square;
 
 pub use memory::AllocationError;

@@ -93,6 +93,9 @@ params! {
     /// Null move: one more ply of reduction per so many centipawns above beta.
     nmp_eval_divisor = 200, 80..=400;
 
+    /// Null move: least depth at which its cutoff is verified by a search without it.
+    nmp_verification_depth = 10, 6..=20;
+
     /// Internal reduction where no hash move is known: least depth.
     iir_depth = 4, 2..=8;
 

@@ -10,15 +10,26 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_engine::bench;
 use cairn_engine::board::Board;
+use cairn_engine::eval::{Evaluator, Tapered};
 use cairn_engine::perft;
+use cairn_engine::piece::{Kind, Side};
+use cairn_engine::search::micromax::root_balance;
 use crossbeam_channel::unbounded;
 
-use crate::options::{Kind, OPTIONS};
+use crate::analysis::Analysis;
+use crate::datagen;
+use crate::notation::pawns;
+use crate::options;
 use crate::protocol::{self, speed};
+use crate::replay::Session;
 use crate::worker::STACK;
+use crate::writer::Writer;
 
 /// The exit code for a command line that makes no sense.
 const BAD_USAGE: u8 = 2;
+
+/// The exit code for a log that cannot be replayed.
+const UNUSABLE_LOG: u8 = 2;
 
 /// What the command line understands.
 const USAGE: &str = "\
@@ -27,6 +38,16 @@ cairn bench [DEPTH]         search the fixed positions; the node count is the bu
 cairn perft DEPTH [FEN]     count the legal move tree, by first move and in all
 cairn perft --suite FILE [--max-depth DEPTH] [--threads N]
                             check all counts of a file with lines like 'FEN ;D1 20 ;D2 400'
+cairn datagen FILE [--games N] [--nodes N] [--seed N] [--threads N]
+                            play against itself and keep the games; goes on where it was broken off
+cairn go LIMITS... [--fen FEN] [--multipv LINES] [--option NAME=VALUE]
+                            search one position; limits are written as in UCI: cairn go depth 8
+cairn eval [FEN]            say what a position is worth before anything is searched
+cairn replay LOG            play a session again that the option 'Debug Log File' has written down, and
+                            compare: 0 all the same, 1 a difference, 2 no usable log, 3 the log is
+                            incomplete but the same as far as it goes
+cairn \"genfens N seed S book None\"
+                            print N opening positions for testing, always the same for a seed
 cairn COMMAND...            carry out UCI commands, one to an argument, and exit:
                             cairn \"position startpos\" \"go depth 5\"
 cairn --help | --version
@@ -42,13 +63,17 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["--version" | "-V"] => print(&format!("Cairn {}\n", env!("CARGO_PKG_VERSION"))),
         ["bench", rest @ ..] => run_bench(rest),
         ["perft", rest @ ..] => run_perft(rest),
+        ["datagen", rest @ ..] => run_datagen(rest),
+        ["go", rest @ ..] => run_analysis(rest),
+        ["eval", fen @ ..] => run_eval(fen),
+        ["replay", rest @ ..] => run_replay(rest),
         _ => run_commands(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("cairn: {:#}", failure.error);
-            if failure.code == BAD_USAGE {
+            if failure.is_usage {
                 eprintln!("'cairn --help' shows how it is used");
             }
             ExitCode::from(failure.code)
@@ -60,17 +85,24 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
 struct Failure {
     error: anyhow::Error,
     code: u8,
+    /// It is the command line that was wrong.
+    is_usage: bool,
 }
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Failure {
-        Failure { error: error.into(), code: 1 }
+        Failure { error: error.into(), code: 1, is_usage: false }
     }
 }
 
 /// A command line that makes no sense.
 fn bad_usage(error: anyhow::Error) -> Failure {
-    Failure { error, code: BAD_USAGE }
+    Failure { error, code: BAD_USAGE, is_usage: true }
+}
+
+/// A log that cannot be replayed.
+fn unusable(error: anyhow::Error) -> Failure {
+    Failure { error, code: UNUSABLE_LOG, is_usage: false }
 }
 
 /// Prints to standard output. A reader that has seen enough is no error.
@@ -90,7 +122,46 @@ fn run_commands(arguments: Vec<String>) -> Result<(), Failure> {
             Err(refusal) => return Err(bad_usage(anyhow!("{refusal}"))),
         }
     }
-    Ok(crate::run_lines(arguments, io::stdout())?)
+    Ok(crate::run_lines(arguments, Writer::spawn(io::stdout())?)?)
+}
+
+/// `cairn go LIMITS...`.
+fn run_analysis(arguments: &[&str]) -> Result<(), Failure> {
+    let analysis = Analysis::parse(arguments).map_err(bad_usage)?;
+    let mut printer = analysis.printer();
+    let writer = Writer::spawn_with(io::stdout(), move |reply, out| printer.print(reply, out))?;
+    Ok(crate::run_lines(analysis.lines(), writer)?)
+}
+
+/// `cairn eval [FEN]`.
+fn run_eval(fen: &[&str]) -> Result<(), Failure> {
+    print(&(evaluation(&position(fen)?) + "\n"))
+}
+
+/// `cairn replay LOG`.
+fn run_replay(arguments: &[&str]) -> Result<(), Failure> {
+    let [path] = arguments else { return Err(bad_usage(anyhow!("replay needs one log"))) };
+    let text =
+        std::fs::read(path).with_context(|| format!("cannot read {path}")).map_err(unusable)?;
+    let session = Session::parse(&text).with_context(|| (*path).to_owned()).map_err(unusable)?;
+    let verdict = session.replay()?;
+    print(&format!("{verdict}\n"))?;
+    match verdict.exit_code() {
+        0 => Ok(()),
+        code => Err(Failure {
+            error: anyhow!("{path} was not repeated in full"),
+            code,
+            is_usage: false,
+        }),
+    }
+}
+
+/// The position that a command line names: a FEN, in one piece or several, or the first of all.
+fn position(fen: &[&str]) -> Result<Board, Failure> {
+    match fen {
+        [] => Ok(Board::startpos()),
+        words => Board::from_fen(&words.join(" ")).map_err(|error| bad_usage(error.into())),
+    }
 }
 
 /// `cairn bench [DEPTH]`.
@@ -118,14 +189,19 @@ fn run_perft(arguments: &[&str]) -> Result<(), Failure> {
         return Err(bad_usage(anyhow!("perft needs a depth, or --suite and a file")));
     };
     let depth = number("the depth", depth).map_err(bad_usage)?;
-    let board = match fen {
-        [] => Board::startpos(),
-        words => Board::from_fen(&words.join(" ")).map_err(|error| bad_usage(error.into()))?,
-    };
+    let board = position(fen)?;
     divide(&board, depth, false, &AtomicBool::new(false), &mut |line| {
         let _ = print(&(line + "\n"));
     });
     Ok(())
+}
+
+/// `cairn datagen ...`.
+fn run_datagen(arguments: &[&str]) -> Result<(), Failure> {
+    let options = datagen::Options::parse(arguments).map_err(bad_usage)?;
+    Ok(datagen::run(&options, &mut |line| {
+        let _ = print(&(line + "\n"));
+    })?)
 }
 
 /// Reads a whole number that is not negative.
@@ -213,6 +289,35 @@ pub fn display(board: &Board, chess960: bool) -> String {
     text
 }
 
+/// What a position is worth before anything is searched, from white's view.
+#[must_use]
+pub fn evaluation(board: &Board) -> String {
+    let mut text = String::from("           white  black\n");
+    for (name, kinds) in [
+        ("pawns", [Kind::WhitePawn, Kind::BlackPawn]),
+        ("knights", [Kind::Knight; 2]),
+        ("bishops", [Kind::Bishop; 2]),
+        ("rooks", [Kind::Rook; 2]),
+        ("queens", [Kind::Queen; 2]),
+    ] {
+        let [white, black] = [(Side::White, kinds[0]), (Side::Black, kinds[1])]
+            .map(|(side, kind)| board.count(side, kind));
+        let _ = writeln!(text, "{name:<10} {white:>5}  {black:>5}");
+    }
+    let for_white = |value: i32| match board.side_to_move() {
+        Side::White => pawns(value),
+        Side::Black => pawns(-value),
+    };
+    let _ = write!(
+        text,
+        "Material, from white's view: {}; before it searches, style MicroMax knows nothing else\n\
+         Evaluation of style Cairn, from white's view: {}",
+        for_white(root_balance(board)),
+        for_white(Tapered::of(board).evaluate(board))
+    );
+    text
+}
+
 /// The commands and options, for people.
 #[must_use]
 pub fn help() -> String {
@@ -220,12 +325,12 @@ pub fn help() -> String {
         "Cairn is a chess engine. It talks UCI, so it is usually run by a graphical interface.\n\
          UCI: uci isready ucinewgame setoption position go stop ponderhit debug quit\n\
          go takes: depth nodes mate movetime wtime btime winc binc movestogo searchmoves infinite ponder\n\
-         Beside UCI: d, perft N (or go perft N), bench [DEPTH], help\n\
+         Beside UCI: d, eval, perft N (or go perft N), bench [DEPTH], genfens N seed S, help\n\
          Options (setoption name <name> value <value>):",
     );
-    for option in &OPTIONS {
+    for option in options::all() {
         let allowed = match option.kind {
-            Kind::Button { .. } => String::new(),
+            options::Kind::Button { .. } => String::new(),
             _ => format!(" ({})", option.allowed()),
         };
         let _ = write!(text, "\n  {}{allowed}: {}", option.name, option.doc);

@@ -7,11 +7,12 @@
 //! `position` that comes while a search is still ending is not lost.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use cairn_engine::moves::Move;
 use cairn_engine::piece::Side;
 use cairn_engine::search::Limits;
 use crossbeam_channel::{Receiver, at, never, select};
@@ -19,10 +20,11 @@ use crossbeam_channel::{Receiver, at, never, select};
 use crate::clock::{Budget, GoControl, SHORTEST, UNREADABLE_LIMITS_TIME};
 use crate::console;
 use crate::game::Game;
-use crate::options::{OPTIONS, Settings, UciOption, When};
-use crate::protocol::{self, Command, Go, Reply};
+use crate::log::{Log, Mark};
+use crate::options::{self, Settings, UciOption, When};
+use crate::protocol::{self, Clock, Command, Go, Info, Reply, quote};
 use crate::reader::{Arrival, Input, MAX_LINE};
-use crate::worker::{Answer, Event, Job, SearchJob, Setup, Worker};
+use crate::worker::{Answer, Cut, Event, Job, SearchJob, Setup, Worker};
 use crate::writer::Writer;
 
 /// Who wrote it, for `id author`.
@@ -33,6 +35,12 @@ const EXIT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long the output may take to drain once the program has to end.
 const DRAIN_PATIENCE: Duration = Duration::from_millis(200);
+
+/// When the first status line comes, counted from the `go`. Quick searches have no need of one.
+const STATUS_DELAY: Duration = Duration::from_secs(3);
+
+/// How long after one status line the next one comes.
+const STATUS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What a command does that finds a search under way and needs an idle engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +70,7 @@ enum What {
 
 /// What the worker is doing.
 enum Task {
-    Search(Search),
+    Search(Box<Search>),
     /// Bringing the searcher in line with the options.
     Prepare,
     /// A command that is not UCI, with its stop flag.
@@ -76,15 +84,57 @@ struct Search {
     infinite: bool,
     /// It stays unanswered until `ponderhit` or `stop`.
     pondering: bool,
+    /// The soft limit, counted from the start of the clock.
+    soft: Option<Duration>,
     /// The hard limit, counted from the start of the clock.
     hard: Option<Duration>,
     /// The hard limit as a moment, once the clock runs.
     deadline: Option<Instant>,
     /// The answer, when it is there before it may be given.
     held: Option<Answer>,
+    /// When the `go` came in.
+    started: Instant,
+    /// When the next status line is due; never again once the search is over.
+    next_status: Option<Instant>,
+    /// The most nodes that a line has said.
+    nodes_said: u64,
+    /// The last line of rank 1.
+    best_line: Option<Info>,
+    /// Whether a status line was the last thing that was said.
+    status_was_last: bool,
 }
 
 impl Search {
+    /// A search that has all the time in the world, and answers as soon as it is done.
+    fn unbounded(at: Instant) -> Search {
+        Search {
+            control: Arc::default(),
+            infinite: false,
+            pondering: false,
+            soft: None,
+            hard: None,
+            deadline: None,
+            held: None,
+            started: at,
+            next_status: None,
+            nodes_said: 0,
+            best_line: None,
+            status_was_last: false,
+        }
+    }
+
+    /// A search as `go` asks for it.
+    fn planned(go: &Go, budget: &Budget, at: Instant) -> Search {
+        Search {
+            infinite: go.infinite,
+            pondering: go.ponder,
+            soft: budget.soft,
+            hard: budget.hard,
+            next_status: Some(at + STATUS_DELAY),
+            ..Search::unbounded(at)
+        }
+    }
+
     /// Whether the answer, when there is one, has to wait.
     fn must_hold(&self) -> bool {
         self.infinite || self.pondering
@@ -95,6 +145,24 @@ impl Search {
     fn start_clock(&mut self, at: Instant) {
         self.control.start_clock(at);
         self.deadline = self.hard.map(|hard| (at + hard).max(Instant::now() + SHORTEST));
+    }
+
+    /// A line that shows that the search goes on. The count never falls: each line of an iteration has
+    /// a count of its own in the engine.
+    fn status(&mut self, now: Instant) -> Reply {
+        self.next_status = Some(now + STATUS_INTERVAL);
+        self.status_was_last = true;
+        self.nodes_said = self.nodes_said.max(self.control.engine.nodes());
+        Reply::Status { nodes: self.nodes_said, elapsed: now - self.started }
+    }
+
+    /// Takes note of a line of the search.
+    fn note(&mut self, info: &Info) {
+        self.status_was_last = false;
+        self.nodes_said = self.nodes_said.max(info.nodes);
+        if info.multi_pv == 1 {
+            self.best_line = Some(info.clone());
+        }
     }
 }
 
@@ -113,23 +181,22 @@ pub struct Controller {
     /// When the program ends even though the search has not.
     exit_by: Option<Instant>,
     debug: bool,
+    log: Option<Log>,
+    /// For a session that is played again: where each of the searches to come was cut.
+    script: Option<VecDeque<Option<Cut>>>,
     ended: bool,
 }
 
 impl Controller {
-    /// A controller with its worker and its writer.
+    /// A controller with its worker.
     ///
     /// # Errors
     /// When a thread cannot be started.
-    pub fn new<W: Write + Send + 'static>(
-        input: Receiver<Input>,
-        output: W,
-        manner: Manner,
-    ) -> io::Result<Controller> {
+    pub fn new(input: Receiver<Input>, writer: Writer, manner: Manner) -> io::Result<Controller> {
         Ok(Controller {
             input,
             worker: Worker::spawn()?,
-            writer: Writer::spawn(output)?,
+            writer,
             manner,
             settings: Settings::default(),
             prepared: None,
@@ -138,8 +205,15 @@ impl Controller {
             queue: VecDeque::new(),
             exit_by: None,
             debug: false,
+            log: None,
+            script: None,
             ended: false,
         })
+    }
+
+    /// Lets all searches run without clocks, each to the point that stands in the script.
+    pub fn follow(&mut self, script: VecDeque<Option<Cut>>) {
+        self.script = Some(script);
     }
 
     /// Serves until the end.
@@ -164,26 +238,34 @@ impl Controller {
                 recv(timer) -> _ => self.strike(),
             }
         }
+        self.close_log();
         self.writer.finish((self.manner == Manner::Interactive).then_some(DRAIN_PATIENCE));
     }
 
     /// The next moment at which something has to happen by itself.
     fn next_deadline(&self) -> Option<Instant> {
-        let search = match &self.task {
-            Some(Task::Search(search)) => search.deadline,
-            _ => None,
+        let (deadline, status) = match &self.task {
+            Some(Task::Search(search)) => (search.deadline, search.next_status),
+            _ => (None, None),
         };
-        [search, self.exit_by].into_iter().flatten().min()
+        [deadline, status, self.exit_by].into_iter().flatten().min()
     }
 
     /// A deadline has been reached.
     fn strike(&mut self) {
         let now = Instant::now();
-        if let Some(Task::Search(search)) = &mut self.task
-            && search.deadline.is_some_and(|deadline| deadline <= now)
-        {
-            search.deadline = None;
-            search.control.engine.stop();
+        let mut status = None;
+        if let Some(Task::Search(search)) = &mut self.task {
+            if search.deadline.is_some_and(|deadline| deadline <= now) {
+                search.deadline = None;
+                search.control.engine.stop();
+            }
+            if search.next_status.is_some_and(|due| due <= now) {
+                status = Some(search.status(now));
+            }
+        }
+        if let Some(status) = status {
+            self.reply(status);
         }
         if self.exit_by.is_some_and(|exit_by| exit_by <= now) {
             self.ended = true;
@@ -192,6 +274,7 @@ impl Controller {
 
     /// Takes what the reader has read.
     fn receive(&mut self, input: Input) {
+        self.log_input(&input);
         let what = match input.what {
             Arrival::End => What::End,
             Arrival::TooLong => {
@@ -245,7 +328,7 @@ impl Controller {
             Command::PonderHit => self.ponder_hit(order.at),
             Command::IsReady if matches!(self.task, Some(Task::Prepare)) => return Some(order),
             Command::IsReady => self.reply(Reply::ReadyOk),
-            Command::Uci | Command::Debug(_) | Command::Display | Command::Help => {
+            Command::Uci | Command::Debug(_) | Command::Display | Command::Eval | Command::Help => {
                 return self.carry_out_idle(order);
             }
             Command::SetOption { name, .. } if !needs_idle_engine(name) => {
@@ -257,6 +340,7 @@ impl Controller {
             | Command::Go(_)
             | Command::Perft(_)
             | Command::Bench(_)
+            | Command::Openings(_)
             | Command::Quit => return self.wait(order),
         }
         None
@@ -299,13 +383,7 @@ impl Controller {
                 }
                 self.reply(Reply::ReadyOk);
             }
-            Command::SetOption { name, value } => {
-                match self.settings.set(&name, value.as_deref()) {
-                    Ok(None) => {}
-                    Ok(Some(remark)) => self.tell(remark),
-                    Err(refusal) => self.tell(refusal),
-                }
-            }
+            Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
             Command::NewGame => self.settings.clear_hash = true,
             Command::Position(position) => {
                 if let Err(refusal) = self.game.set(position) {
@@ -317,10 +395,16 @@ impl Controller {
             Command::Bench(depth) => {
                 self.start(Task::Console(Arc::default()), Job::Bench(depth));
             }
+            Command::Openings(request) => {
+                let stop = Arc::new(AtomicBool::new(false));
+                let job = Job::Openings { request, stop: Arc::clone(&stop) };
+                self.start(Task::Console(stop), job);
+            }
             Command::Display => {
                 let text = console::display(self.game.board(), self.settings.chess960);
                 self.reply(Reply::Text(text));
             }
+            Command::Eval => self.reply(Reply::Text(console::evaluation(self.game.board()))),
             Command::Help => self.reply(Reply::Text(console::help())),
             Command::Quit => self.ended = true,
             // Nothing is searched, so there is nothing to stop.
@@ -333,10 +417,74 @@ impl Controller {
     fn introduce(&self) {
         self.reply(Reply::Name(format!("Cairn {}", env!("CARGO_PKG_VERSION"))));
         self.reply(Reply::Author(AUTHOR));
-        for option in &OPTIONS {
+        for option in options::all() {
             self.reply(Reply::Option(option));
         }
         self.reply(Reply::UciOk);
+    }
+
+    /// Sets an option, and says what there is to say about it.
+    fn set_option(&mut self, name: &str, value: Option<&str>) {
+        let log_file = self.settings.log_file.clone();
+        match self.settings.set(name, value) {
+            Ok(None) => {}
+            Ok(Some(remark)) => self.tell(remark),
+            Err(refusal) => self.tell(refusal),
+        }
+        if self.settings.log_file != log_file {
+            self.close_log();
+            self.begin_log();
+        }
+    }
+
+    /// Begins the log that the options ask for. The hash table is emptied: what it has learnt before
+    /// would not be there when the session is played again.
+    fn begin_log(&mut self) {
+        let path = self.settings.log_file.clone();
+        if path.is_empty() {
+            return;
+        }
+        match Log::begin(&path, &self.settings, self.game.described()) {
+            Ok(log) => {
+                let waiting = self.queue.iter().filter_map(|order| match &order.what {
+                    What::Command(command) => Some((order.at, command.to_string())),
+                    What::Remark(_) | What::End => None,
+                });
+                for (at, line) in waiting {
+                    log.write(at, Mark::In, &line);
+                }
+                self.log = Some(log);
+                self.settings.clear_hash = true;
+                self.start(Task::Prepare, Job::Signature);
+            }
+            Err(error) => {
+                self.settings.log_file.clear();
+                self.tell(format!("Debug Log File '{}': {error}; no log is kept", quote(&path)));
+            }
+        }
+    }
+
+    /// Ends the log, if there is one.
+    fn close_log(&mut self) {
+        if let Some(log) = self.log.take() {
+            log.close();
+        }
+    }
+
+    /// Writes down what came in, and gives the log up if its file cannot be written.
+    fn log_input(&mut self, input: &Input) {
+        let Some(log) = &self.log else { return };
+        if let Some(error) = log.failure() {
+            self.log = None;
+            self.settings.log_file.clear();
+            self.tell(format!("the log cannot be written: {error}; it ends here"));
+            return;
+        }
+        if let Arrival::Line(bytes) = &input.what {
+            // An argument of the command line may have line breaks, which are blanks like any other.
+            let text = String::from_utf8_lossy(bytes).replace('\n', " ");
+            log.write(input.at, Mark::In, &text);
+        }
     }
 
     /// Starts a search.
@@ -355,40 +503,52 @@ impl Controller {
         }
         let choices =
             if search_moves.is_empty() { board.legal_moves().len() } else { search_moves.len() };
-        let overhead = Duration::from_millis(self.settings.move_overhead);
-        let budget = Budget::plan(go, &clock, overhead, choices == 1);
-        if self.debug {
-            self.tell(format!("time: soft {:?}, hard {:?}", budget.soft, budget.hard));
-        }
-        let control = Arc::new(GoControl::default());
-        let mut search = Search {
-            control: Arc::clone(&control),
-            infinite: go.infinite,
-            pondering: go.ponder,
-            hard: budget.hard,
-            deadline: None,
-            held: None,
+        let cut = self.script.as_mut().and_then(VecDeque::pop_front);
+        let mut search = match cut {
+            Some(_) => Search::unbounded(at),
+            None => Search::planned(go, &self.budget(go, &clock, choices == 1), at),
         };
-        if !go.ponder {
+        if !search.pondering {
             search.start_clock(at);
         }
+        let limits = self.limits(go, search_moves);
         let job = SearchJob {
             setup: self.take_setup(),
             board,
-            limits: Limits {
-                // Nothing at all cannot be searched; one is the least there is.
-                depth: go.depth.map(|depth| u32::from(depth.max(1))),
-                nodes: go.nodes.map(|nodes| nodes.max(1)),
-                mate: go.mate.map(u32::from),
-                search_moves,
-                multi_pv: self.settings.multi_pv,
-            },
-            soft: budget.soft,
+            limits,
+            soft: search.soft,
             started: at,
             chess960: self.settings.chess960,
-            control,
+            show_wdl: self.settings.show_wdl,
+            cut: cut.flatten(),
+            control: Arc::clone(&search.control),
         };
-        self.start(Task::Search(search), Job::Search(Box::new(job)));
+        if self.debug {
+            self.tell(format!(
+                "searching: {:?}, hash {} MiB, soft {:?}, hard {:?}",
+                job.limits, job.setup.hash_mib, search.soft, search.hard
+            ));
+        }
+        self.start(Task::Search(Box::new(search)), Job::Search(Box::new(job)));
+    }
+
+    /// How long a search may take.
+    fn budget(&self, go: &Go, clock: &Clock, forced: bool) -> Budget {
+        let overhead = Duration::from_millis(self.settings.move_overhead);
+        Budget::plan(go, clock, overhead, forced)
+    }
+
+    /// What the search counts itself.
+    fn limits(&self, go: &Go, search_moves: Vec<Move>) -> Limits {
+        // Nothing at all cannot be searched; one is the least there is.
+        let nodes = go.nodes.map(|nodes| nodes.max(1));
+        Limits {
+            depth: go.depth.map(|depth| u32::from(depth.max(1))),
+            nodes: [nodes, self.settings.level_nodes()].into_iter().flatten().min(),
+            mate: go.mate.map(u32::from),
+            search_moves,
+            multi_pv: self.settings.multi_pv,
+        }
     }
 
     /// Starts counting the move tree.
@@ -454,17 +614,31 @@ impl Controller {
     /// Takes an event of the worker.
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Line(info) => self.reply(Reply::Info(info)),
+            Event::Line(info) => {
+                if let Some(Task::Search(search)) = &mut self.task {
+                    search.note(&info);
+                }
+                self.reply(Reply::Info(info));
+            }
             Event::Note(text) => self.tell(text),
             Event::Text(text) => self.reply(Reply::Text(text)),
             Event::HashKept(mib) => {
                 self.settings.hash_mib = mib;
                 self.prepared = Some(self.setup());
+                if let Some(log) = &self.log {
+                    log.fact(&format!("hash {mib}"));
+                }
+            }
+            Event::Signature(nodes) => {
+                if let Some(log) = &self.log {
+                    log.fact(&format!("bench {nodes}"));
+                }
             }
             Event::Done(answer) => {
                 match (&mut self.task, answer) {
                     (Some(Task::Search(search)), Some(answer)) => {
                         search.held = Some(answer);
+                        search.next_status = None;
                         self.release();
                     }
                     _ => self.task = None,
@@ -481,9 +655,17 @@ impl Controller {
             return;
         }
         let Some(answer) = search.held.take() else { return };
+        // The last line before the answer is exact and shows the move that is played.
+        let again = search.best_line.take().filter(|_| search.status_was_last);
         self.task = None;
-        if let Some(info) = answer.closing {
+        if let Some(info) = answer.closing.or(again) {
             self.reply(Reply::Info(info));
+        }
+        if self.debug {
+            self.tell(format!("search: {:?}", answer.ending));
+        }
+        if let Some(log) = &mut self.log {
+            log.search(answer.ending, self.settings.threads);
         }
         self.reply(Reply::BestMove { best: answer.best, ponder: answer.ponder });
     }
@@ -493,6 +675,9 @@ impl Controller {
     }
 
     fn reply(&self, reply: Reply) {
+        if let Some(log) = &self.log {
+            log.write(Instant::now(), Mark::Out, &reply.to_string());
+        }
         self.writer.send(reply);
     }
 }

@@ -28,6 +28,12 @@ impl Game {
         &self.board
     }
 
+    /// The position as it was described.
+    #[must_use]
+    pub fn described(&self) -> &Position {
+        &self.described
+    }
+
     /// Takes over a position. A GUI sends the whole game with every move, so where the new list only
     /// goes on from the old one, only what is new is played.
     ///

@@ -2,6 +2,7 @@
 
 use cairn_engine::search::Style;
 
+use crate::level;
 use crate::protocol::quote;
 
 /// One option, as it is declared, documented and set.
@@ -31,6 +32,8 @@ pub enum Kind {
         max: i64,
         /// Takes over a value in range.
         set: fn(&mut Settings, i64),
+        /// The value now.
+        get: fn(&Settings) -> i64,
     },
     /// Yes or no.
     Check {
@@ -38,6 +41,8 @@ pub enum Kind {
         default: bool,
         /// Takes over a value.
         set: fn(&mut Settings, bool),
+        /// The value now.
+        get: fn(&Settings) -> bool,
     },
     /// One of several words.
     Combo {
@@ -47,6 +52,17 @@ pub enum Kind {
         choices: &'static [&'static str],
         /// Takes over the word with this index.
         set: fn(&mut Settings, usize),
+        /// The index now.
+        get: fn(&Settings) -> usize,
+    },
+    /// Any text.
+    Text {
+        /// The value at the start.
+        default: &'static str,
+        /// Takes over a value. What comes back is a remark on it.
+        set: fn(&mut Settings, &str) -> Option<&'static str>,
+        /// The value now.
+        get: fn(&Settings) -> &str,
     },
     /// Something to do.
     Button {
@@ -71,14 +87,46 @@ pub struct Settings {
     pub hash_mib: usize,
     /// The hash table is to be emptied before the next search.
     pub clear_hash: bool,
+    /// Search threads.
+    pub threads: usize,
+    /// The GUI may let the engine think on the opponent's time.
+    pub ponder: bool,
     /// How many of the best lines are reported.
     pub multi_pv: usize,
     /// What a move costs beyond thinking, in milliseconds.
     pub move_overhead: u64,
     /// Castling is written as the king taking its own rook.
     pub chess960: bool,
+    /// Scores come with the chances to win, draw and lose.
+    pub show_wdl: bool,
+    /// Somebody analyses: nobody is to be spared.
+    pub analyse_mode: bool,
+    /// Who the opponent is, as the GUI says.
+    pub opponent: String,
+    /// The strength is limited to `elo`.
+    pub limit_strength: bool,
+    /// The strength when it is limited.
+    pub elo: u32,
+    /// Where endgame tables are; empty if nowhere.
+    pub syzygy_path: String,
+    /// The least depth at which tables are asked.
+    pub syzygy_probe_depth: u32,
+    /// The most pieces with which tables are asked.
+    pub syzygy_probe_limit: u32,
+    /// Wins in the tables that the 50-move rule spoils are draws.
+    pub syzygy_50_move_rule: bool,
+    /// Where the log goes; empty if there is none.
+    pub log_file: String,
     /// Which search is used.
     pub style: Style,
+}
+
+impl Settings {
+    /// The most nodes that a search may have because the strength is limited.
+    #[must_use]
+    pub fn level_nodes(&self) -> Option<u64> {
+        (self.limit_strength && !self.analyse_mode).then(|| level::nodes_for(self.elo))
+    }
 }
 
 /// The size of the hash table at the start, in MiB: small, so that starting is quick and many
@@ -91,8 +139,39 @@ const MAX_HASH: i64 = 65_536;
 /// Milliseconds lost with each move on the way between engine and clock, unless told otherwise.
 const DEFAULT_OVERHEAD: i64 = 10;
 
-/// All options, in the order in which they are declared.
-pub static OPTIONS: [UciOption; 8] = [
+/// What `UCI_EngineAbout` says. It holds none of the words at which clients split a declaration.
+const ABOUT: &str = concat!(
+    "Cairn ",
+    env!("CARGO_PKG_VERSION"),
+    ", a 0x88 engine that grew from H.G. Muller's micro-Max 3.2; MIT licence"
+);
+
+/// A number of the range of an option as the `usize` or `u32` that a setting holds.
+fn small<T: TryFrom<i64> + Default>(value: i64) -> T {
+    T::try_from(value).unwrap_or_default()
+}
+
+/// A setting as the number that an option holds.
+fn wide(value: impl TryInto<i64>) -> i64 {
+    value.try_into().unwrap_or(i64::MAX)
+}
+
+/// The options that decide what is searched and how, and the log.
+static SEARCH_OPTIONS: [UciOption; 10] = [
+    UciOption {
+        name: "Debug Log File",
+        doc: "Writes all that is said and done to a file, which 'cairn replay' plays again; {pid} in \
+              the path becomes the process id.",
+        kind: Kind::Text {
+            default: "",
+            set: |settings, path| {
+                settings.log_file = path.to_owned();
+                None
+            },
+            get: |settings| &settings.log_file,
+        },
+        when: When::Idle,
+    },
     UciOption {
         name: "Hash",
         doc: "Size of the hash table in MiB.",
@@ -100,14 +179,21 @@ pub static OPTIONS: [UciOption; 8] = [
             default: DEFAULT_HASH as i64,
             min: 1,
             max: MAX_HASH,
-            set: |settings, mib| settings.hash_mib = usize::try_from(mib).unwrap_or(DEFAULT_HASH),
+            set: |settings, mib| settings.hash_mib = small(mib),
+            get: |settings| wide(settings.hash_mib),
         },
         when: When::Idle,
     },
     UciOption {
         name: "Threads",
         doc: "Search threads; the search runs on one.",
-        kind: Kind::Spin { default: 1, min: 1, max: 1, set: |_, _| {} },
+        kind: Kind::Spin {
+            default: 1,
+            min: 1,
+            max: 1,
+            set: |settings, threads| settings.threads = small(threads),
+            get: |settings| wide(settings.threads),
+        },
         when: When::Idle,
     },
     UciOption {
@@ -119,7 +205,11 @@ pub static OPTIONS: [UciOption; 8] = [
     UciOption {
         name: "Ponder",
         doc: "Tells that the GUI may let the engine think on the opponent's time; nothing else depends on it.",
-        kind: Kind::Check { default: false, set: |_, _| {} },
+        kind: Kind::Check {
+            default: false,
+            set: |settings, on| settings.ponder = on,
+            get: |settings| settings.ponder,
+        },
         when: When::Anytime,
     },
     UciOption {
@@ -129,7 +219,8 @@ pub static OPTIONS: [UciOption; 8] = [
             default: 1,
             min: 1,
             max: 256,
-            set: |settings, lines| settings.multi_pv = usize::try_from(lines).unwrap_or(1),
+            set: |settings, lines| settings.multi_pv = small(lines),
+            get: |settings| wide(settings.multi_pv),
         },
         when: When::Anytime,
     },
@@ -141,13 +232,8 @@ pub static OPTIONS: [UciOption; 8] = [
             min: 0,
             max: 5000,
             set: |settings, time| settings.move_overhead = time.unsigned_abs(),
+            get: |settings| wide(settings.move_overhead),
         },
-        when: When::Anytime,
-    },
-    UciOption {
-        name: "UCI_Chess960",
-        doc: "Writes castling as the king taking its own rook; both notations are always read.",
-        kind: Kind::Check { default: false, set: |settings, on| settings.chess960 = on },
         when: When::Anytime,
     },
     UciOption {
@@ -157,10 +243,142 @@ pub static OPTIONS: [UciOption; 8] = [
             default: 1,
             choices: &["Cairn", "MicroMax"],
             set: |settings, index| settings.style = Style::ALL[index],
+            get: |settings| usize::from(settings.style == Style::MicroMax),
         },
         when: When::Idle,
     },
+    UciOption {
+        name: "UCI_LimitStrength",
+        doc: "Plays at the strength that UCI_Elo sets, by searching fewer nodes.",
+        kind: Kind::Check {
+            default: false,
+            set: |settings, on| settings.limit_strength = on,
+            get: |settings| settings.limit_strength,
+        },
+        when: When::Anytime,
+    },
+    UciOption {
+        name: "UCI_Elo",
+        doc: "The strength when it is limited; the scale is not measured yet.",
+        kind: Kind::Spin {
+            default: level::MAX_ELO as i64,
+            min: level::MIN_ELO as i64,
+            max: level::MAX_ELO as i64,
+            set: |settings, elo| settings.elo = small(elo),
+            get: |settings| wide(settings.elo),
+        },
+        when: When::Anytime,
+    },
 ];
+
+/// The options about what a GUI sends, shows and knows.
+static GUI_OPTIONS: [UciOption; 5] = [
+    UciOption {
+        name: "UCI_Chess960",
+        doc: "Writes castling as the king taking its own rook; both notations are always read.",
+        kind: Kind::Check {
+            default: false,
+            set: |settings, on| settings.chess960 = on,
+            get: |settings| settings.chess960,
+        },
+        when: When::Anytime,
+    },
+    UciOption {
+        name: "UCI_ShowWDL",
+        doc: "Adds the chances to win, draw and lose, in permill, to each score.",
+        kind: Kind::Check {
+            default: false,
+            set: |settings, on| settings.show_wdl = on,
+            get: |settings| settings.show_wdl,
+        },
+        when: When::Anytime,
+    },
+    UciOption {
+        name: "UCI_AnalyseMode",
+        doc: "Tells that somebody analyses; then the strength is not limited.",
+        kind: Kind::Check {
+            default: false,
+            set: |settings, on| settings.analyse_mode = on,
+            get: |settings| settings.analyse_mode,
+        },
+        when: When::Anytime,
+    },
+    UciOption {
+        name: "UCI_Opponent",
+        doc: "Tells who the opponent is; nothing depends on it.",
+        kind: Kind::Text {
+            default: "",
+            set: |settings, opponent| {
+                settings.opponent = opponent.to_owned();
+                None
+            },
+            get: |settings| &settings.opponent,
+        },
+        when: When::Anytime,
+    },
+    UciOption {
+        name: "UCI_EngineAbout",
+        doc: "Says what this engine is; setting it changes nothing.",
+        kind: Kind::Text { default: ABOUT, set: |_, _| None, get: |_| ABOUT },
+        when: When::Anytime,
+    },
+];
+
+/// The options about endgame tables. lichess-bot's default configuration sets them.
+static TABLE_OPTIONS: [UciOption; 4] = [
+    UciOption {
+        name: "SyzygyPath",
+        doc: "Where endgame tables are; they are not read yet.",
+        kind: Kind::Text {
+            default: "",
+            set: |settings, path| {
+                settings.syzygy_path = path.to_owned();
+                (!path.is_empty()).then_some("endgame tables are not read yet; the path is kept")
+            },
+            get: |settings| &settings.syzygy_path,
+        },
+        when: When::Idle,
+    },
+    UciOption {
+        name: "SyzygyProbeDepth",
+        doc: "The least depth at which endgame tables are asked.",
+        kind: Kind::Spin {
+            default: 1,
+            min: 1,
+            max: 100,
+            set: |settings, depth| settings.syzygy_probe_depth = small(depth),
+            get: |settings| wide(settings.syzygy_probe_depth),
+        },
+        when: When::Anytime,
+    },
+    UciOption {
+        name: "SyzygyProbeLimit",
+        doc: "The most pieces on the board with which endgame tables are asked.",
+        kind: Kind::Spin {
+            default: 7,
+            min: 0,
+            max: 7,
+            set: |settings, pieces| settings.syzygy_probe_limit = small(pieces),
+            get: |settings| wide(settings.syzygy_probe_limit),
+        },
+        when: When::Anytime,
+    },
+    UciOption {
+        name: "Syzygy50MoveRule",
+        doc: "Whether a win in the tables that the 50-move rule spoils counts as a draw.",
+        kind: Kind::Check {
+            default: true,
+            set: |settings, on| settings.syzygy_50_move_rule = on,
+            get: |settings| settings.syzygy_50_move_rule,
+        },
+        when: When::Anytime,
+    },
+];
+
+/// All options, in the order in which they are declared.
+pub fn all() -> impl Iterator<Item = &'static UciOption> {
+    SEARCH_OPTIONS.iter().chain(&GUI_OPTIONS).chain(&TABLE_OPTIONS)
+}
 
 /// Two table entries are the same option when they have the same name.
 impl PartialEq for UciOption {
@@ -173,7 +391,7 @@ impl UciOption {
     /// The option with this name, in whatever case.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static UciOption> {
-        OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name))
+        all().find(|option| option.name.eq_ignore_ascii_case(name))
     }
 
     /// What may be set, for people.
@@ -183,7 +401,20 @@ impl UciOption {
             Kind::Spin { min, max, .. } => format!("a whole number from {min} to {max}"),
             Kind::Check { .. } => "true or false".into(),
             Kind::Combo { choices, .. } => format!("one of {}", choices.join(", ")),
+            Kind::Text { .. } => "any text".into(),
             Kind::Button { .. } => "no value".into(),
+        }
+    }
+
+    /// What the option is set to, as `setoption` would say it; a button has no value.
+    #[must_use]
+    pub fn value(&self, settings: &Settings) -> Option<String> {
+        match self.kind {
+            Kind::Spin { get, .. } => Some(get(settings).to_string()),
+            Kind::Check { get, .. } => Some(get(settings).to_string()),
+            Kind::Combo { choices, get, .. } => Some(choices[get(settings)].to_owned()),
+            Kind::Text { get, .. } => Some(get(settings).to_owned()),
+            Kind::Button { .. } => None,
         }
     }
 }
@@ -221,6 +452,7 @@ impl Settings {
                 set(self, index.ok_or_else(refusal)?);
                 Ok(None)
             }
+            Kind::Text { set, .. } => Ok(set(self, value).map(Into::into)),
             Kind::Button { press } => {
                 press(self);
                 Ok(None)
@@ -233,18 +465,33 @@ impl Settings {
 impl Default for Settings {
     fn default() -> Settings {
         let mut settings = Settings {
-            hash_mib: DEFAULT_HASH,
+            hash_mib: 0,
             clear_hash: false,
-            multi_pv: 1,
+            threads: 0,
+            ponder: false,
+            multi_pv: 0,
             move_overhead: 0,
             chess960: false,
+            show_wdl: false,
+            analyse_mode: false,
+            opponent: String::new(),
+            limit_strength: false,
+            elo: 0,
+            syzygy_path: String::new(),
+            syzygy_probe_depth: 0,
+            syzygy_probe_limit: 0,
+            syzygy_50_move_rule: false,
+            log_file: String::new(),
             style: Style::MicroMax,
         };
-        for option in &OPTIONS {
+        for option in all() {
             match option.kind {
                 Kind::Spin { default, set, .. } => set(&mut settings, default),
-                Kind::Check { default, set } => set(&mut settings, default),
+                Kind::Check { default, set, .. } => set(&mut settings, default),
                 Kind::Combo { default, set, .. } => set(&mut settings, default),
+                Kind::Text { default, set, .. } => {
+                    set(&mut settings, default);
+                }
                 Kind::Button { .. } => {}
             }
         }
@@ -279,13 +526,13 @@ mod tests {
 
     #[test]
     fn the_table_is_sound() {
-        for option in &OPTIONS {
+        for option in all() {
             match option.kind {
                 Kind::Spin { default, min, max, .. } => {
                     assert!((min..=max).contains(&default), "{}", option.name);
                 }
                 Kind::Combo { default, choices, .. } => assert!(default < choices.len()),
-                Kind::Check { .. } | Kind::Button { .. } => {}
+                Kind::Check { .. } | Kind::Text { .. } | Kind::Button { .. } => {}
             }
             // The words at which clients split a declaration.
             for word in option.name.split(' ') {
@@ -341,21 +588,77 @@ mod tests {
         let wanted = Settings {
             hash_mib: 32,
             clear_hash: true,
+            threads: 1,
+            ponder: true,
             multi_pv: 3,
             move_overhead: 250,
             chess960: true,
+            show_wdl: true,
+            analyse_mode: true,
+            opponent: "GM 2800 human Gary  Kasparov".into(),
+            limit_strength: true,
+            elo: 1500,
+            syzygy_path: "/a b/c:d".into(),
+            syzygy_probe_depth: 2,
+            syzygy_probe_limit: 5,
+            syzygy_50_move_rule: false,
+            log_file: "/tmp/a log".into(),
             style: Style::Cairn,
         };
         for (name, value) in [
             ("HASH", Some("32")),
             ("clear hash", None),
+            ("Threads", Some("1")),
+            ("Ponder", Some("true")),
             ("MultiPV", Some("3")),
             ("move overhead", Some("250")),
             ("UCI_Chess960", Some("True")),
+            ("UCI_ShowWDL", Some("TRUE")),
+            ("UCI_AnalyseMode", Some("true")),
+            ("UCI_Opponent", Some("GM 2800 human Gary  Kasparov")),
+            ("UCI_EngineAbout", Some("something else")),
+            ("UCI_LimitStrength", Some("true")),
+            ("UCI_Elo", Some("1500")),
+            ("SyzygyProbeDepth", Some("2")),
+            ("SyzygyProbeLimit", Some("5")),
+            ("Syzygy50MoveRule", Some("false")),
+            ("Debug Log File", Some("/tmp/a log")),
             ("style", Some("cairn")),
         ] {
             assert_eq!(settings.set(name, value), Ok(None), "{name}");
         }
+        let remark = settings.set("SyzygyPath", Some("/a b/c:d")).expect("taken");
+        assert!(remark.expect("a remark").contains("not read yet"));
+        assert_eq!(settings.set("SyzygyPath", Some("")), Ok(None));
+        settings.set("SyzygyPath", Some("/a b/c:d")).expect("taken");
         assert_eq!(settings, wanted);
+    }
+
+    #[test]
+    fn what_an_option_says_it_is_sets_it_to_the_same() {
+        let mut changed = Settings::default();
+        for (name, value) in
+            [("Hash", "3"), ("Style", "Cairn"), ("UCI_ShowWDL", "true"), ("UCI_Opponent", "a b")]
+        {
+            changed.set(name, Some(value)).expect("taken");
+        }
+        let mut copy = Settings::default();
+        for option in all() {
+            if let Some(value) = option.value(&changed) {
+                copy.set(option.name, Some(&value)).expect("taken");
+            }
+        }
+        assert_eq!(copy, changed);
+    }
+
+    #[test]
+    fn the_strength_is_limited_only_when_asked_for_and_not_in_analysis() {
+        let mut settings = Settings::default();
+        assert_eq!(settings.level_nodes(), None);
+        settings.limit_strength = true;
+        settings.elo = level::MIN_ELO;
+        assert_eq!(settings.level_nodes(), Some(level::nodes_for(level::MIN_ELO)));
+        settings.analyse_mode = true;
+        assert_eq!(settings.level_nodes(), None);
     }
 }

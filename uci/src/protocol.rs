@@ -15,7 +15,9 @@ use vampirc_uci::{
     UciPiece, UciSearchControl, UciSquare, UciTimeControl, parse_strict,
 };
 
+use crate::openings::Request;
 use crate::options::{Kind, UciOption};
+use crate::wdl::Wdl;
 
 /// What comes in, once it has been understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +53,10 @@ pub enum Command {
     Bench(Option<u32>),
     /// `d`: show the position.
     Display,
+    /// `eval`: show what the position is worth before anything is searched.
+    Eval,
+    /// `genfens N seed S [book <None | file>]`: print opening positions.
+    Openings(Request),
     /// `help`.
     Help,
 }
@@ -139,7 +145,7 @@ const COMMANDS: [&str; 11] = [
 ];
 
 /// Commands beyond UCI. These are only understood as the first word of a line.
-const CONSOLE_COMMANDS: [&str; 4] = ["bench", "d", "help", "perft"];
+const CONSOLE_COMMANDS: [&str; 6] = ["bench", "d", "eval", "genfens", "help", "perft"];
 
 /// The words that lines to a GUI begin with. Somebody's echo, not worth a remark.
 const GUI_BOUND: [&str; 9] = [
@@ -226,6 +232,9 @@ fn parse_command(word: &str, tail: &str) -> Result<Option<Command>, Refusal> {
 
 /// Reads a command beyond UCI.
 fn parse_console(word: &str, tail: &str) -> Result<Command, Refusal> {
+    if word == "genfens" {
+        return parse_openings(tail);
+    }
     let mut arguments = words(tail);
     let argument = arguments.next();
     if word == "bench" && arguments.next().is_some() {
@@ -243,8 +252,33 @@ fn parse_console(word: &str, tail: &str) -> Result<Command, Refusal> {
             None => Err(Refusal("perft needs a depth: perft 5".into())),
         },
         "d" => Ok(Command::Display),
+        "eval" => Ok(Command::Eval),
         _ => Ok(Command::Help),
     }
+}
+
+/// `genfens N seed S [book <None | file>]`, as OpenBench asks; what else it may say is passed over.
+fn parse_openings(tail: &str) -> Result<Command, Refusal> {
+    const USAGE: &str = "genfens is written 'genfens <count> seed <number> book <None or file>'";
+    let refusal = || Refusal(USAGE.into());
+    let (count, mut rest) = next_word(tail).ok_or_else(refusal)?;
+    let mut request = Request { count: count.parse().map_err(|_| refusal())?, seed: 0, book: None };
+    while let Some((word, tail)) = next_word(rest) {
+        rest = tail;
+        let argument = next_word(tail);
+        match word {
+            "seed" => {
+                let (seed, _) = argument.ok_or_else(refusal)?;
+                request.seed = seed.parse().map_err(|_| refusal())?;
+            }
+            "book" => {
+                let (book, _) = argument.ok_or_else(refusal)?;
+                request.book = (!book.eq_ignore_ascii_case("none")).then(|| book.to_owned());
+            }
+            _ => {}
+        }
+    }
+    Ok(Command::Openings(request))
 }
 
 /// `debug [on | off]`. Any other word in between is skipped.
@@ -534,6 +568,13 @@ pub enum Reply {
     ReadyOk,
     /// What the search has found so far.
     Info(Info),
+    /// How far a search is that has not found anything new for a while.
+    Status {
+        /// Nodes searched since the `go`.
+        nodes: u64,
+        /// Time since the `go`.
+        elapsed: Duration,
+    },
     /// `info string`, for people.
     Message(String),
     /// `bestmove`: the answer to a `go`.
@@ -558,6 +599,8 @@ pub struct Info {
     pub multi_pv: usize,
     /// The score from the engine's point of view.
     pub score: ScoreText,
+    /// The chances that go with the score, if they are asked for.
+    pub wdl: Option<Wdl>,
     /// Nodes searched since the `go`.
     pub nodes: u64,
     /// Time since the `go`.
@@ -582,6 +625,9 @@ impl Reply {
             Reply::Info(info) => {
                 out.push_str(&UciMessage::Info(info.attributes()).serialize());
             }
+            Reply::Status { nodes, elapsed } => {
+                out.push_str(&UciMessage::Info(status_attributes(*nodes, *elapsed)).serialize());
+            }
             Reply::Message(text) => {
                 // A line break in here would begin a line of its own and be taken for a reply.
                 let line = text.replace(['\r', '\n'], " ");
@@ -605,7 +651,6 @@ impl Info {
 
     /// The attributes, in the order that GUIs expect.
     fn attributes(&self) -> Vec<UciInfoAttribute> {
-        let elapsed = i64::try_from(self.elapsed.as_millis()).unwrap_or(i64::MAX);
         let mut attributes = vec![depth_attribute("depth", self.depth, UciInfoAttribute::Depth)];
         if let Some(depth) = self.seldepth {
             attributes.push(depth_attribute("seldepth", depth, UciInfoAttribute::SelDepth));
@@ -613,16 +658,35 @@ impl Info {
         attributes.extend([
             UciInfoAttribute::MultiPv(u16::try_from(self.multi_pv).unwrap_or(u16::MAX)),
             score_attribute(self.score),
+        ]);
+        if let Some(Wdl { win, draw, loss }) = self.wdl {
+            attributes.push(UciInfoAttribute::Any("wdl".into(), format!("{win} {draw} {loss}")));
+        }
+        attributes.extend([
             UciInfoAttribute::Nodes(self.nodes),
             UciInfoAttribute::Nps(self.speed()),
             UciInfoAttribute::HashFull(u16::try_from(self.hash_full).unwrap_or(u16::MAX)),
-            UciInfoAttribute::Time(Milliseconds::milliseconds(elapsed)),
+            time_attribute(self.elapsed),
         ]);
         if !self.pv.is_empty() {
             attributes.push(UciInfoAttribute::Any("pv".into(), self.pv.join(" ")));
         }
         attributes
     }
+}
+
+/// The attributes of a line that only shows that the search goes on.
+fn status_attributes(nodes: u64, elapsed: Duration) -> Vec<UciInfoAttribute> {
+    vec![
+        UciInfoAttribute::Nodes(nodes),
+        UciInfoAttribute::Nps(speed(nodes, elapsed)),
+        time_attribute(elapsed),
+    ]
+}
+
+fn time_attribute(elapsed: Duration) -> UciInfoAttribute {
+    let elapsed = i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX);
+    UciInfoAttribute::Time(Milliseconds::milliseconds(elapsed))
 }
 
 /// Nodes per second, also for a search that took no measurable time.
@@ -689,6 +753,10 @@ fn declare(option: &UciOption) -> UciOptionConfig {
             default: Some(choices[default].to_owned()),
             var: choices.iter().map(ToString::to_string).collect(),
         },
+        Kind::Text { default, .. } => {
+            let default = if default.is_empty() { "<empty>" } else { default };
+            UciOptionConfig::String { name, default: Some(default.to_owned()) }
+        }
         Kind::Button { .. } => UciOptionConfig::Button { name },
     }
 }
@@ -723,6 +791,8 @@ impl fmt::Display for Command {
             Command::Bench(None) => f.write_str("bench"),
             Command::Bench(Some(depth)) => write!(f, "bench {depth}"),
             Command::Display => f.write_str("d"),
+            Command::Eval => f.write_str("eval"),
+            Command::Openings(request) => request.fmt(f),
             Command::Help => f.write_str("help"),
         }
     }

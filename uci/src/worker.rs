@@ -18,8 +18,11 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::clock::GoControl;
 use crate::console;
+use crate::openings::{self, Request};
 use crate::options::DEFAULT_HASH;
 use crate::protocol::Info;
+use crate::signature;
+use crate::wdl::Wdl;
 
 /// The stack of the worker, in bytes. Deep recursion must not depend on what a system gives to
 /// threads; what is not used costs nothing.
@@ -44,6 +47,15 @@ pub enum Job {
     },
     /// Searches the fixed positions.
     Bench(Option<u32>),
+    /// Counts the nodes of a short bench, as a log says them.
+    Signature,
+    /// Makes up opening positions.
+    Openings {
+        /// How many, and from where.
+        request: Request,
+        /// Set to break it off.
+        stop: Arc<AtomicBool>,
+    },
 }
 
 /// What the options say about the searcher.
@@ -55,6 +67,27 @@ pub struct Setup {
     pub hash_mib: usize,
     /// Whether the table has to be emptied.
     pub clear: bool,
+}
+
+/// The point at which a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The nodes of the search, as far as they count.
+    pub nodes: u64,
+    /// The same for the silent second search, where there was one: micro-Max is asked again as if
+    /// material were equal when it is so far ahead that it gives no move.
+    pub retry: Option<u64>,
+}
+
+/// How a search came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Through its own limits, at this point; they suffice to repeat it.
+    Itself(Cut),
+    /// By a clock or a `stop`, at this point.
+    Cut(Cut),
+    /// By an internal error.
+    Broke,
 }
 
 /// A search with all it needs.
@@ -71,6 +104,10 @@ pub struct SearchJob {
     pub started: Instant,
     /// How castling is written.
     pub chess960: bool,
+    /// Whether scores come with chances.
+    pub show_wdl: bool,
+    /// Where to end, for a search that is played again: where it was cut the first time.
+    pub cut: Option<Cut>,
     /// What is shared with the controller.
     pub control: Arc<GoControl>,
 }
@@ -86,6 +123,8 @@ pub enum Event {
     Text(String),
     /// A hash table could not be had; one of this size, in MiB, is in use instead.
     HashKept(usize),
+    /// The nodes of the short bench.
+    Signature(u64),
     /// The job is done, and the worker waits for the next one.
     Done(Option<Answer>),
 }
@@ -99,6 +138,8 @@ pub struct Answer {
     pub ponder: Option<String>,
     /// A last line where the reported ones do not say all about this answer.
     pub closing: Option<Info>,
+    /// How the search came to its end.
+    pub ending: Ending,
 }
 
 /// The handle of the worker thread.
@@ -178,34 +219,27 @@ impl Workbench {
                     self.note(format!("bench: {error}"));
                 }
             }
+            Job::Signature => match signature::nodes() {
+                Ok(nodes) => self.tell(Event::Signature(nodes)),
+                Err(error) => self.note(format!("bench: {error}")),
+            },
+            Job::Openings { request, stop } => {
+                if let Err(error) = openings::generate(&request, &stop, &mut print) {
+                    self.note(format!("genfens: {error:#}"));
+                }
+            }
             Job::Search(_) => {}
         }
     }
 
     /// Searches. Whatever happens there is an answer, and the move in it is legal.
     fn search(&mut self, job: &SearchJob) -> Answer {
-        let events = self.events.clone();
-        let lines = expected_lines(job);
-        let mut best_line: Option<Info> = None;
-        let mut sink = |report: &Report<'_>| {
-            if !report.silent {
-                let info = job.describe(report);
-                if info.multi_pv == 1 {
-                    best_line = Some(info.clone());
-                }
-                // Nobody listens only when the program is about to end.
-                let _ = events.send(Event::Line(info));
-            }
-            let complete = report.silent || report.multi_pv >= lines;
-            if complete && job.control.is_enough(job.soft, job.setup.style, report.depth) {
-                Verdict::Stop
-            } else {
-                Verdict::Continue
-            }
-        };
+        let mut watch = Watch::new(job, self.events.clone());
         let outcome = guarded(|| {
             let searcher = self.prepare(&job.setup)?;
-            Some(searcher.search(&job.board, &job.limits, &job.control.engine, &mut sink))
+            let limits = job.limits();
+            let sink = &mut |report: &Report<'_>| watch.take(report);
+            Some(searcher.search(&job.board, &limits, &job.control.engine, sink))
         });
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -219,7 +253,8 @@ impl Workbench {
         for note in outcome.iter().flat_map(|outcome| &outcome.notes) {
             self.note(note.clone());
         }
-        job.answer(outcome.as_ref(), best_line.as_ref())
+        let ending = watch.ending(outcome.as_ref());
+        job.answer(outcome.as_ref(), watch.best_line.as_ref(), ending)
     }
 
     /// The searcher, in line with the options as far as there is memory for it.
@@ -280,7 +315,92 @@ impl Workbench {
     }
 }
 
+/// Follows a search from report to report: passes them on, and says when there have been enough.
+struct Watch<'a> {
+    job: &'a SearchJob,
+    events: Sender<Event>,
+    /// How many lines make a complete iteration.
+    lines: usize,
+    /// The last line of rank 1.
+    best_line: Option<Info>,
+    /// The nodes at the end of the last silent iteration, if there was one.
+    retry: Option<u64>,
+    /// The watch has told the search to stop.
+    cut: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(job: &'a SearchJob, events: Sender<Event>) -> Watch<'a> {
+        let lines = expected_lines(job);
+        Watch { job, events, lines, best_line: None, retry: None, cut: false }
+    }
+
+    /// Takes a report.
+    fn take(&mut self, report: &Report<'_>) -> Verdict {
+        if report.silent {
+            self.retry = Some(report.nodes);
+        } else {
+            let info = self.job.describe(report);
+            if info.multi_pv == 1 {
+                self.best_line = Some(info.clone());
+            }
+            // Nobody listens only when the program is about to end.
+            let _ = self.events.send(Event::Line(info));
+        }
+        let complete = report.silent || report.multi_pv >= self.lines;
+        if complete && self.is_enough(report) {
+            self.cut = true;
+            return Verdict::Stop;
+        }
+        Verdict::Continue
+    }
+
+    /// Whether to begin no further iteration: the time is up or, where a search is played again, the
+    /// point is reached at which it was cut.
+    fn is_enough(&self, report: &Report<'_>) -> bool {
+        let job = self.job;
+        let Some(cut) = job.cut else {
+            return job.control.is_enough(job.soft, job.setup.style, report.depth);
+        };
+        if report.silent {
+            return cut.retry.is_some_and(|nodes| report.nodes >= nodes);
+        }
+        let reached = self.best_line.as_ref().is_some_and(|line| line.nodes >= cut.nodes);
+        if reached && cut.retry.is_none() {
+            // Nothing came after it the first time.
+            job.control.engine.stop();
+        }
+        reached
+    }
+
+    /// How the search has ended.
+    fn ending(&self, outcome: Option<&Outcome>) -> Ending {
+        let Some(outcome) = outcome else { return Ending::Broke };
+        let shown = self.best_line.as_ref().filter(|_| self.retry.is_some());
+        let nodes = shown.map_or(outcome.nodes, |line| line.nodes);
+        let point = Cut { nodes, retry: self.retry };
+        if self.cut || self.job.control.engine.is_stopped() {
+            Ending::Cut(point)
+        } else {
+            Ending::Itself(point)
+        }
+    }
+}
+
 impl SearchJob {
+    /// The limits for the engine. micro-Max completes the iteration in which a node limit is reached
+    /// and knows of the limit in one place of its own (the probe of a stalemated root), so there a cut
+    /// is made between iterations; any other search stops at the very node.
+    fn limits(&self) -> Limits {
+        let mut limits = self.limits.clone();
+        if let Some(cut) = self.cut
+            && (self.setup.style != Style::MicroMax || cut.nodes == 0)
+        {
+            limits.nodes = Some(limits.nodes.map_or(cut.nodes, |nodes| nodes.min(cut.nodes)));
+        }
+        limits
+    }
+
     /// A report in words.
     fn describe(&self, report: &Report<'_>) -> Info {
         Info {
@@ -288,11 +408,17 @@ impl SearchJob {
             seldepth: report.seldepth,
             multi_pv: report.multi_pv,
             score: report.score,
+            wdl: self.wdl(report.score),
             nodes: report.nodes,
             elapsed: self.started.elapsed(),
             hash_full: report.hash_full,
             pv: self.line(report.pv, report.score),
         }
+    }
+
+    /// The chances that go with a score, if they are asked for.
+    fn wdl(&self, score: ScoreText) -> Option<Wdl> {
+        self.show_wdl.then(|| Wdl::of(score))
     }
 
     /// A principal variation in words, as far as it is legal and the game goes on. A mate that is not
@@ -317,12 +443,17 @@ impl SearchJob {
 
     /// The answer to this `go`, where `outcome` is missing if the search broke and `best_line` is the
     /// last line of rank 1 that was reported.
-    fn answer(&self, outcome: Option<&Outcome>, best_line: Option<&Info>) -> Answer {
+    fn answer(
+        &self,
+        outcome: Option<&Outcome>,
+        best_line: Option<&Info>,
+        ending: Ending,
+    ) -> Answer {
         let found = outcome.and_then(|outcome| self.found(outcome));
         let best = found.or_else(|| best_line?.pv.first().cloned()).or_else(|| self.first_legal());
         let ponder = outcome.and_then(|outcome| self.expected_reply(outcome));
         let closing = self.closing_line(best.as_deref(), outcome, best_line);
-        Answer { best, ponder, closing }
+        Answer { best, ponder, closing, ending }
     }
 
     /// The move a search has found, in words, if it is a legal one.
@@ -372,6 +503,7 @@ impl SearchJob {
             seldepth: None,
             multi_pv: 1,
             score,
+            wdl: self.wdl(score),
             nodes: outcome.map_or(0, |outcome| outcome.nodes),
             elapsed: self.started.elapsed(),
             hash_full: 0,
@@ -415,6 +547,8 @@ mod tests {
             soft: None,
             started: Instant::now(),
             chess960: false,
+            show_wdl: false,
+            cut: None,
             control: Arc::default(),
         }
     }
@@ -425,6 +559,7 @@ mod tests {
             seldepth: Some(3),
             multi_pv: 1,
             score: ScoreText::Centipawns(5),
+            wdl: None,
             nodes: 100,
             elapsed: Duration::ZERO,
             hash_full: 0,
@@ -440,10 +575,10 @@ mod tests {
         assert_eq!(reason, "slot 7");
         let start = job(START);
         let shown = line(&["g1f3", "g8f6"]);
-        let answer = start.answer(None, Some(&shown));
+        let answer = start.answer(None, Some(&shown), Ending::Broke);
         assert_eq!(answer.best.as_deref(), Some("g1f3"), "the best so far");
         assert_eq!(answer.closing, None);
-        let blind = start.answer(None, None);
+        let blind = start.answer(None, None, Ending::Broke);
         let best = blind.best.expect("a move");
         assert!(start.board.parse_uci(&best).is_ok());
         assert_eq!(blind.closing.expect("a line").pv, [best]);
@@ -451,10 +586,10 @@ mod tests {
 
     #[test]
     fn where_there_is_no_move_the_answer_says_so() {
-        let mated = job("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1").answer(None, None);
+        let mated = job("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1").answer(None, None, Ending::Broke);
         assert_eq!(mated.best, None);
         assert_eq!(mated.closing.expect("a line").score, ScoreText::Mate(0));
-        let stalemated = job("7k/8/6QK/8/8/8/8/8 b - - 0 1").answer(None, None);
+        let stalemated = job("7k/8/6QK/8/8/8/8/8 b - - 0 1").answer(None, None, Ending::Broke);
         assert_eq!(stalemated.best, None);
         assert_eq!(stalemated.closing.expect("a line").score, ScoreText::Centipawns(0));
     }

@@ -27,13 +27,24 @@ impl Writer {
     /// # Errors
     /// When the thread cannot be started.
     pub fn spawn<W: Write + Send + 'static>(output: W) -> io::Result<Writer> {
+        Writer::spawn_with(output, Reply::write_line)
+    }
+
+    /// The same with other words than UCI has: `write` appends a reply to the text.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn spawn_with<W: Write + Send + 'static>(
+        output: W,
+        write: impl FnMut(&Reply, &mut String) + Send + 'static,
+    ) -> io::Result<Writer> {
         let (replies, queue) = unbounded();
         let (alive, ended) = bounded(0);
         thread::Builder::new().name("writer".into()).spawn(move || {
             // Dropped with the thread, whatever ends it: that closes `ended`.
             let _alive: Sender<()> = alive;
             // An error here is a peer that has gone: there is nobody left to tell.
-            let _ = write_all(output, &queue);
+            let _ = write_all(output, write, &queue);
         })?;
         Ok(Writer { replies: Some(replies), ended })
     }
@@ -63,12 +74,22 @@ impl Writer {
 }
 
 /// Writes replies until the other side hangs up.
-fn write_all(mut output: impl Write, queue: &Receiver<Reply>) -> io::Result<()> {
+fn write_all(
+    mut output: impl Write,
+    mut write: impl FnMut(&Reply, &mut String),
+    queue: &Receiver<Reply>,
+) -> io::Result<()> {
     let mut text = String::new();
     while let Ok(first) = queue.recv() {
         text.clear();
-        for reply in std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)) {
-            reply.write_line(&mut text);
+        let mut batch = std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)).peekable();
+        while let Some(reply) = batch.next() {
+            // Who reads slowly is not told how far the search was some time ago.
+            let stale = matches!(reply, Reply::Status { .. })
+                && matches!(batch.peek(), Some(Reply::Status { .. } | Reply::Info(_)));
+            if !stale {
+                write(&reply, &mut text);
+            }
         }
         output.write_all(text.as_bytes())?;
         output.flush()?;

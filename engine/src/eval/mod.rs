@@ -3,7 +3,7 @@
 //! An evaluation follows the board as its [`Observer`] and is asked for a number; nothing in the
 //! search knows which one it is.
 
-mod tapered;
+pub mod tapered;
 mod weights;
 
 use crate::board::{Board, Observer};

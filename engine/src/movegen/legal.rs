@@ -83,30 +83,32 @@ impl Sink for Count {
 #[must_use]
 pub fn legal_moves(board: &Board) -> MoveList {
     let mut list = MoveList::new();
-    generate(board, &mut list);
+    generate(board, &Masks::new(board), &mut list);
     list
 }
 
-/// Adds the legal captures and promotions, en passant included.
-pub fn noisy_moves(board: &Board, list: &mut MoveList) {
-    generate(board, &mut Noisy(list));
+/// Adds the legal captures and promotions, en passant included. The masks are this board's.
+pub fn noisy_moves(board: &Board, masks: &Masks, list: &mut MoveList) {
+    generate(board, masks, &mut Noisy(list));
 }
 
-/// Adds the legal moves that neither capture nor promote, castling included.
-pub fn quiet_moves(board: &Board, list: &mut MoveList) {
-    generate(board, &mut Quiet(list));
+/// Adds the legal moves that neither capture nor promote, castling included. The masks are this
+/// board's.
+pub fn quiet_moves(board: &Board, masks: &Masks, list: &mut MoveList) {
+    generate(board, masks, &mut Quiet(list));
 }
 
 /// The number of legal moves, without making a list.
 #[must_use]
 pub fn count_legal(board: &Board) -> u64 {
     let mut count = Count(0);
-    generate(board, &mut count);
+    generate(board, &Masks::new(board), &mut count);
     count.0
 }
 
-/// What stands in the way of moving freely.
-pub(super) struct Masks {
+/// What stands in the way of moving freely: checks and pins against the side to move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Masks {
     /// How many men give check.
     pub(super) checkers: u32,
     /// The checker's square and all squares between it and the king, a bit for each 0x88
@@ -117,8 +119,22 @@ pub(super) struct Masks {
 }
 
 impl Masks {
+    /// The masks of a position.
+    #[must_use]
+    #[inline]
+    pub fn new(board: &Board) -> Masks {
+        Masks::of(board, board.side_to_move())
+    }
+
+    /// Whether the side to move is in check.
+    #[must_use]
+    #[inline]
+    pub const fn in_check(&self) -> bool {
+        self.checkers > 0
+    }
+
     #[inline(always)]
-    pub(super) fn of(board: &Board, us: Side) -> Masks {
+    fn of(board: &Board, us: Side) -> Masks {
         let squares = board.squares();
         let king = board.king(us).raw();
         let them = us.other();
@@ -181,10 +197,10 @@ impl Masks {
     }
 }
 
-fn generate<S: Sink>(board: &Board, sink: &mut S) {
+fn generate<S: Sink>(board: &Board, masks: &Masks, sink: &mut S) {
     match board.side_to_move() {
-        Side::White => generate_for::<S, true>(board, sink),
-        Side::Black => generate_for::<S, false>(board, sink),
+        Side::White => generate_for::<S, true>(board, masks, sink),
+        Side::Black => generate_for::<S, false>(board, masks, sink),
     }
 }
 
@@ -193,16 +209,15 @@ const fn side_of(white: bool) -> Side {
     if white { Side::White } else { Side::Black }
 }
 
-fn generate_for<S: Sink, const WHITE: bool>(board: &Board, sink: &mut S) {
-    let masks = Masks::of(board, side_of(WHITE));
+fn generate_for<S: Sink, const WHITE: bool>(board: &Board, masks: &Masks, sink: &mut S) {
     king_moves::<S, WHITE>(board, sink);
     if masks.checkers == 0 {
         if S::QUIET {
             castlings(board, side_of(WHITE), sink);
         }
-        piece_moves::<S, WHITE, false>(board, &masks, sink);
+        piece_moves::<S, WHITE, false>(board, masks, sink);
     } else if masks.checkers == 1 {
-        piece_moves::<S, WHITE, true>(board, &masks, sink);
+        piece_moves::<S, WHITE, true>(board, masks, sink);
     }
 }
 

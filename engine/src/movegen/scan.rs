@@ -76,7 +76,7 @@ fn scan_ray(board: &Board, piece: Piece, from: Square, step: i8, list: &mut Move
 /// Whether a pseudo-legal move leaves the own king safe.
 #[must_use]
 pub fn is_legal(board: &Board, mv: Move) -> bool {
-    is_legal_with(board, &Masks::of(board, board.side_to_move()), mv)
+    is_legal_with(board, &Masks::new(board), mv)
 }
 
 fn is_legal_with(board: &Board, masks: &Masks, mv: Move) -> bool {
@@ -101,16 +101,16 @@ fn is_legal_with(board: &Board, masks: &Masks, mv: Move) -> bool {
 /// The legal moves in scan order from `start`.
 #[must_use]
 pub fn legal_scan(board: &Board, start: Square) -> MoveList {
-    let masks = Masks::of(board, board.side_to_move());
+    let masks = Masks::new(board);
     let mut list = scan(board, start);
     list.retain(|mv| is_legal_with(board, &masks, *mv));
     list
 }
 
 /// The move with these bits, if it is legal here: for moves from a table, where another position may
-/// have left them. Promotion bits that mean nothing have to be 0.
+/// have left them. Promotion bits that mean nothing have to be 0. The masks are this board's.
 #[must_use]
-pub fn confirm(board: &Board, raw: u16) -> Option<Move> {
+pub fn confirm(board: &Board, masks: &Masks, raw: u16) -> Option<Move> {
     let mv = Move::from_raw(raw)?;
     let us = board.side_to_move();
     let piece = board.piece_on(mv.from()).filter(|piece| piece.side() == us)?;
@@ -124,7 +124,7 @@ pub fn confirm(board: &Board, raw: u16) -> Option<Move> {
         let king_side = to > from;
         let castles = piece.kind() == Kind::King
             && board.castling_rook(us, king_side) == Some(mv.to())
-            && !board.in_check()
+            && !masks.in_check()
             && castling_is_legal(board, us, king_side);
         return castles.then_some(mv);
     }
@@ -136,7 +136,7 @@ pub fn confirm(board: &Board, raw: u16) -> Option<Move> {
     } else {
         attacks(board.squares(), piece.raw(), from, to, |_| false)
     };
-    (moves_so && is_legal(board, mv)).then_some(mv)
+    (moves_so && is_legal_with(board, masks, mv)).then_some(mv)
 }
 
 fn pushes(board: &Board, us: Side, from: u8, to: u8) -> bool {
@@ -146,4 +146,32 @@ fn pushes(board: &Board, us: Side, from: u8, to: u8) -> bool {
     let empty = |square: u8| at(board.squares(), square) == 0;
     let twice = from >> 4 == second_row && to == once.wrapping_add_signed(step) && empty(to);
     empty(once) && (to == once || twice)
+}
+
+/// Whether a move gives check, by the man that moves or one behind it. Castling and en passant may be
+/// told wrongly: meant for deciding what to look at, not for the rules.
+#[must_use]
+pub fn gives_check(board: &Board, mv: Move) -> bool {
+    let us = board.side_to_move();
+    let squares = board.squares();
+    let king = board.king(us.other()).raw();
+    let (from, to) = (mv.from().raw(), mv.to().raw());
+    if attacks(squares, at(squares, from), to, king, |square| square == from) {
+        return true;
+    }
+    let step = line_step(king, from);
+    if step == 0 || step == line_step(king, to) {
+        return false;
+    }
+    let mut square = king.wrapping_add_signed(step);
+    while on_board(square) {
+        let man = at(squares, square);
+        if man != 0 && square != from {
+            return man & us.bit() != 0
+                && man & 7 > Kind::King as u8
+                && attacks(squares, man, square, king, |square| square == from);
+        }
+        square = square.wrapping_add_signed(step);
+    }
+    false
 }

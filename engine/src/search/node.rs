@@ -14,6 +14,7 @@ use super::structure::Structure;
 use super::{Control, POLL_INTERVAL};
 use crate::board::{Board, FIFTY_MOVES, Observer};
 use crate::eval::Evaluator;
+use crate::movegen::{self, Masks};
 use crate::moves::Move;
 use crate::params;
 use crate::piece::{Kind, Piece, Side};
@@ -80,6 +81,8 @@ struct Frame {
     moved: Option<PieceTo>,
     /// The move that a singular search leaves out.
     excluded: Option<Move>,
+    /// A null move is being verified here: none is tried again.
+    verifying: bool,
     /// Double extensions on the way here.
     double_extensions: i32,
     pv: Line,
@@ -275,7 +278,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         }
         self.seldepth = self.seldepth.max(ply);
 
-        // 3. Hash.
+        // 3. Hash. What else is needed comes first: the table takes its time to answer.
+        let masks = Masks::new(&self.board);
+        let in_check = masks.in_check();
         let excluded = self.frames[ply].excluded;
         let keys = self.board.keys();
         let known = entry::probe(self.table, keys);
@@ -290,7 +295,6 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         }
 
         // 4. Facts.
-        let in_check = self.board.in_check();
         let mut eval = self.corrected(standing);
         self.frames[ply].eval = (!in_check).then_some(eval);
         let before = ply.checked_sub(2).and_then(|ply| self.frames[ply].eval);
@@ -328,7 +332,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let facts = Facts { depth, ..facts };
         let us = self.board.side_to_move();
         let earlier = self.earlier(ply);
-        let mut picker = Picker::new(&self.board, hash_move, earlier);
+        let mut picker = Picker::new(&self.board, masks, hash_move, earlier);
         let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
         let mut best = -INFINITY;
         let mut best_move = None;
@@ -353,10 +357,10 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             // 8a. Skip what has no chance.
             if !K::ROOT && best > -MATE_BAND {
                 let reduced_depth = (depth - reduction / 1024).max(0);
-                if quiet {
+                if quiet && !movegen::gives_check(&self.board, mv) {
                     let late = prune::late_move_limit(&facts).is_some_and(|limit| number > limit);
+                    // Quiet moves that are left are no better, unless they give check.
                     if late || prune::is_futile(&facts, alpha, reduced_depth) {
-                        picker.skip_quiets();
                         continue;
                     }
                     if prune::has_bad_history(history, reduced_depth) {
@@ -514,6 +518,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         }
         let has_pieces = self.has_pieces();
         if has_pieces
+            && !self.frames[ply].verifying
             && !self.board.last_was_null()
             && let Some(reduction) = prune::null_move_reduction(facts)
         {
@@ -528,12 +533,31 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             if self.stopped {
                 return Some(DRAW);
             }
-            if score >= facts.beta {
+            if score >= facts.beta && self.null_move_holds(facts, reduction, ply, cut_node) {
                 // A mate found by moving twice is none.
                 return Some(if is_mate(score) { facts.beta } else { score });
             }
         }
         None
+    }
+
+    /// Whether a null move's cutoff stands without it: passing may be the best there is only because
+    /// every move spoils something. Looked at where there is depth to spare.
+    fn null_move_holds(
+        &mut self,
+        facts: &Facts,
+        reduction: i32,
+        ply: usize,
+        cut_node: bool,
+    ) -> bool {
+        if facts.depth < params::nmp_verification_depth() {
+            return true;
+        }
+        self.frames[ply].verifying = true;
+        let window = Window::null(facts.beta - 1);
+        let score = self.visit::<NonPv>(window, facts.depth - reduction, ply, cut_node);
+        self.frames[ply].verifying = false;
+        score >= facts.beta
     }
 
     /// Whether the side to move has more than king and pawns, so that passing the turn is not
@@ -640,6 +664,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         if ply >= MAX_PLY - 1 {
             return standing;
         }
+        let masks = Masks::new(&self.board);
+        let in_check = masks.in_check();
         let keys = self.board.keys();
         let known = entry::probe(self.table, keys);
         if let Some(known) = known
@@ -651,7 +677,6 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         }
 
         // Standing pat, unless in check.
-        let in_check = self.board.in_check();
         let mut best = -MATE;
         if !in_check {
             best = self.corrected(standing);
@@ -671,9 +696,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
 
         let hash_move = known.and_then(|known| known.mv);
         let mut picker = if in_check {
-            Picker::new(&self.board, hash_move, self.earlier(ply))
+            Picker::new(&self.board, masks, hash_move, self.earlier(ply))
         } else {
-            Picker::noisy(&self.board, hash_move)
+            Picker::noisy(&self.board, masks, hash_move)
         };
         let mut best_move = None;
         while let Some(mv) = picker.next(&self.board, self.histories) {

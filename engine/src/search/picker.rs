@@ -6,7 +6,7 @@
 use super::exchange::{exchange_reaches, exchange_value};
 use super::history::{Histories, PieceTo};
 use crate::board::Board;
-use crate::movegen;
+use crate::movegen::{self, Masks};
 use crate::moves::{MAX_MOVES, Move, MoveList};
 use crate::piece::Kind;
 use arrayvec::ArrayVec;
@@ -36,6 +36,7 @@ pub(crate) struct Picker {
     next: usize,
     /// The moves one and two half-moves earlier.
     earlier: [Option<PieceTo>; 2],
+    masks: Masks,
 }
 
 /// Whether a move captures or promotes.
@@ -68,23 +69,25 @@ impl Picker {
     /// All moves of a position. The hash move may come from anywhere.
     pub(crate) fn new(
         board: &Board,
+        masks: Masks,
         hash_move: Option<u16>,
         earlier: [Option<PieceTo>; 2],
     ) -> Picker {
         Picker {
             stage: Stage::Hash,
-            hash_move: hash_move.and_then(|raw| movegen::confirm(board, raw)),
+            hash_move: hash_move.and_then(|raw| movegen::confirm(board, &masks, raw)),
             noisy_only: false,
             moves: ArrayVec::new(),
             bad: ArrayVec::new(),
             next: 0,
             earlier,
+            masks,
         }
     }
 
     /// Captures and promotions only, of which those that lose an exchange are left out.
-    pub(crate) fn noisy(board: &Board, hash_move: Option<u16>) -> Picker {
-        let mut picker = Picker::new(board, hash_move, [None; 2]);
+    pub(crate) fn noisy(board: &Board, masks: Masks, hash_move: Option<u16>) -> Picker {
+        let mut picker = Picker::new(board, masks, hash_move, [None; 2]);
         picker.noisy_only = true;
         picker.hash_move = picker.hash_move.filter(|&mv| is_noisy(board, mv));
         picker
@@ -153,18 +156,26 @@ impl Picker {
         self.stage == Stage::BadNoisy
     }
 
-    /// The best of the moves left of this stage.
+    /// The best of the moves left of this stage; of equal ones the first.
+    #[inline]
     fn pick(&mut self) -> Option<Move> {
-        let rest = &self.moves[self.next..];
-        let best = rest.iter().enumerate().max_by_key(|(index, (_, score))| (*score, !*index))?.0;
-        self.moves.swap(self.next, self.next + best);
+        let rest = self.moves.get_mut(self.next..)?;
+        let mut best = 0;
+        let mut best_score = rest.first()?.1;
+        for (index, &(_, score)) in rest.iter().enumerate() {
+            if score > best_score {
+                best = index;
+                best_score = score;
+            }
+        }
+        rest.swap(0, best);
         self.next += 1;
-        Some(self.moves[self.next - 1].0)
+        Some(rest[0].0)
     }
 
     fn generate_noisy(&mut self, board: &Board, histories: &Histories) {
         let mut list = MoveList::new();
-        movegen::noisy_moves(board, &mut list);
+        movegen::noisy_moves(board, &self.masks, &mut list);
         self.fill(&list, |mv| {
             let us = board.side_to_move();
             let captured = captured_kind(board, mv);
@@ -182,7 +193,7 @@ impl Picker {
 
     fn generate_quiet(&mut self, board: &Board, histories: &Histories) {
         let mut list = MoveList::new();
-        movegen::quiet_moves(board, &mut list);
+        movegen::quiet_moves(board, &self.masks, &mut list);
         let (us, earlier) = (board.side_to_move(), self.earlier);
         self.fill(&list, |mv| {
             moving(board, mv).map_or(0, |moving| histories.quiet(us, mv, moving, &earlier))

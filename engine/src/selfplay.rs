@@ -1,0 +1,199 @@
+//! Games of the engine against itself, as data to tune an evaluation on.
+//!
+//! A game depends on its seed and number alone: nothing is carried over from other games, so any
+//! number of threads makes the same data.
+
+use crate::board::{Board, GameEnd};
+use crate::moves::Move;
+use crate::piece::Side;
+use crate::score::{MATE, Score};
+use crate::search::{Control, Limits, ScoreText, Searcher, Verdict};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// Half-moves that are played at random at the start: 8 or 9, so that both sides get to begin.
+const OPENING_PLIES: u64 = 8;
+/// An opening is given up if the side to move stands better or worse than this, in centipawns.
+const OPENING_BALANCE: Score = 300;
+/// A game is decided when both sides have agreed on a score beyond this so often in a row.
+const DECIDED_SCORE: Score = 2000;
+const DECIDED_PLIES: u32 = 4;
+/// A game that is longer is a draw.
+const LONGEST_GAME: usize = 400;
+/// How far beyond its node budget an iteration may go on, as a multiple.
+const HARD_FACTOR: u64 = 8;
+
+/// How a game ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum GameResult {
+    /// Black won.
+    BlackWins = 0,
+    /// Nobody did.
+    Draw = 1,
+    /// White won.
+    WhiteWins = 2,
+}
+
+/// A half-move that was searched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ply {
+    /// What was played.
+    pub mv: Move,
+    /// What the search found the position worth, in centipawns from white's view; mates as in
+    /// [`crate::score`].
+    pub score: i16,
+}
+
+/// A game from the start position: random moves first, searched ones then.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// The random moves.
+    pub opening: Vec<Move>,
+    /// The searched moves with their scores.
+    pub plies: Vec<Ply>,
+    /// How it ended.
+    pub result: GameResult,
+}
+
+impl Record {
+    /// Appends the record in bytes: result, number of opening moves, number of plies (16 bits), then
+    /// 2 bytes a random move and 4 bytes a searched one, all little-endian.
+    pub fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.push(self.result as u8);
+        bytes.push(self.opening.len() as u8);
+        bytes.extend((self.plies.len() as u16).to_le_bytes());
+        for mv in &self.opening {
+            bytes.extend(mv.raw().to_le_bytes());
+        }
+        for ply in &self.plies {
+            bytes.extend(ply.mv.raw().to_le_bytes());
+            bytes.extend(ply.score.to_le_bytes());
+        }
+    }
+
+    /// Reads the record at the start of `bytes` and tells how long it is; `None` if they hold no
+    /// whole record.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<(Record, usize)> {
+        let &[result, opening, low, high] = bytes.first_chunk()?;
+        let result = match result {
+            0 => GameResult::BlackWins,
+            1 => GameResult::Draw,
+            2 => GameResult::WhiteWins,
+            _ => return None,
+        };
+        let (opening, plies) = (usize::from(opening), usize::from(u16::from_le_bytes([low, high])));
+        let length = 4 + 2 * opening + 4 * plies;
+        let (moves, searched) = bytes.get(4..length)?.split_at(2 * opening);
+        let mv = |pair: &[u8]| Move::from_raw(u16::from_le_bytes([pair[0], pair[1]]));
+        let opening = moves.chunks_exact(2).map(mv).collect::<Option<_>>()?;
+        let ply = |four: &[u8]| {
+            Some(Ply { mv: mv(&four[..2])?, score: i16::from_le_bytes([four[2], four[3]]) })
+        };
+        let plies = searched.chunks_exact(4).map(ply).collect::<Option<_>>()?;
+        Some((Record { opening, plies, result }, length))
+    }
+}
+
+/// Plays game `number` of a series at about `nodes` nodes a move. The searcher is cleared first.
+pub fn play(searcher: &mut Searcher, seed: u64, number: u64, nodes: u64) -> Record {
+    let mut random =
+        Xoshiro256PlusPlus::seed_from_u64(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    loop {
+        searcher.clear();
+        if let Some(record) = play_from(searcher, random_opening(&mut random), nodes) {
+            return record;
+        }
+    }
+}
+
+fn random_opening(random: &mut Xoshiro256PlusPlus) -> Board {
+    'attempt: loop {
+        let mut board = Board::startpos();
+        for _ in 0..OPENING_PLIES + random.next_u64() % 2 {
+            let moves = board.legal_moves();
+            if moves.is_empty() {
+                continue 'attempt;
+            }
+            board.play(moves[(random.next_u64() % moves.len() as u64) as usize]);
+        }
+        if board.outcome().is_none() {
+            return board;
+        }
+    }
+}
+
+/// Plays on from an opening; `None` if that is already lopsided.
+fn play_from(searcher: &mut Searcher, mut board: Board, nodes: u64) -> Option<Record> {
+    let opening: Vec<Move> = board.history().iter().filter_map(|undo| undo.mv()).collect();
+    let mut plies: Vec<Ply> = Vec::new();
+    let mut decided = 0;
+    let result = loop {
+        if let Some(end) = board.outcome() {
+            break match (end, board.side_to_move()) {
+                (GameEnd::Checkmate, Side::White) => GameResult::BlackWins,
+                (GameEnd::Checkmate, Side::Black) => GameResult::WhiteWins,
+                _ => GameResult::Draw,
+            };
+        }
+        if plies.len() >= LONGEST_GAME {
+            break GameResult::Draw;
+        }
+        let (mv, score) = search(searcher, &board, nodes)?;
+        if plies.is_empty() && score.abs() > OPENING_BALANCE {
+            return None;
+        }
+        decided = if score.abs() > DECIDED_SCORE { decided + 1 } else { 0 };
+        let white = if board.side_to_move() == Side::White { score } else { -score };
+        plies.push(Ply { mv, score: white as i16 });
+        if decided >= DECIDED_PLIES {
+            break if white > 0 { GameResult::WhiteWins } else { GameResult::BlackWins };
+        }
+        board.play(mv);
+    };
+    Some(Record { opening, plies, result })
+}
+
+/// A search that begins no iteration beyond the budget, and its score from the mover's view.
+fn search(searcher: &mut Searcher, board: &Board, nodes: u64) -> Option<(Move, Score)> {
+    let limits = Limits { nodes: Some(nodes.saturating_mul(HARD_FACTOR)), ..Limits::default() };
+    let outcome = searcher.search(board, &limits, &Control::new(), &mut |report| {
+        if report.nodes >= nodes { Verdict::Stop } else { Verdict::Continue }
+    });
+    let score = match outcome.score {
+        ScoreText::Centipawns(score) => score,
+        ScoreText::Mate(moves) if moves > 0 => MATE - moves,
+        ScoreText::Mate(moves) => -MATE - moves,
+    };
+    Some((outcome.best?, score))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Style;
+
+    #[test]
+    fn games_repeat_and_come_back_from_bytes() {
+        let mut searcher = Searcher::new(Style::Cairn, 1).unwrap();
+        let games: Vec<Record> = (0..3).map(|n| play(&mut searcher, 7, n, 200)).collect();
+        assert_ne!(games[0], games[1]);
+        assert_eq!(play(&mut searcher, 7, 1, 200), games[1], "whatever was played before");
+        let mut bytes = Vec::new();
+        games.iter().for_each(|game| game.write(&mut bytes));
+        let mut rest = &bytes[..];
+        for game in &games {
+            let (read, length) = Record::read(rest).unwrap();
+            assert_eq!(&read, game);
+            assert_eq!(Record::read(&rest[..length - 1]), None, "a record that is cut is none");
+            rest = &rest[length..];
+            let mut board = Board::startpos();
+            for mv in game.opening.iter().copied().chain(game.plies.iter().map(|ply| ply.mv)) {
+                assert!(board.legal_moves().contains(&mv));
+                board.play(mv);
+            }
+        }
+        assert!(rest.is_empty());
+    }
+}

@@ -1,0 +1,238 @@
+//! Logs and their replay: what was played can be played again, and what was tampered with is found.
+
+mod uci_driver;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
+
+use uci_driver::Engine;
+
+/// A log of its own for each test.
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn replay(log: &str, name: &str) -> Output {
+    let path = path(&format!("{name}.replayed"));
+    fs::write(&path, log).expect("a file");
+    Command::new(env!("CARGO_BIN_EXE_cairn"))
+        .args(["replay".as_ref(), path.as_os_str()])
+        .output()
+        .expect("the program starts")
+}
+
+/// Asserts how a replay ends, and that it says so.
+fn assert_replay(log: &str, name: &str, code: i32, says: &str) {
+    let output = replay(log, name);
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{name}: {text}\n{log}");
+    assert!(text.contains(says), "{name}: {text}");
+}
+
+/// A session with everything that ends a search: its own limits, clocks, `stop`, `ponderhit`, another
+/// command, a level. Returns its log.
+fn record(name: &str, style: &str) -> String {
+    let path = path(name);
+    let mut engine = Engine::start();
+    engine.send(&format!("setoption name Style value {style}"));
+    // What comes before the log must not matter.
+    engine.send("go depth 4");
+    engine.best_move();
+    engine.send("position startpos moves e2e4");
+    engine.send(&format!("setoption name Debug Log File value {}", path.display()));
+    engine.settle();
+    let mut searches = 0;
+    let mut finish = |engine: &mut Engine| {
+        engine.best_move();
+        searches += 1;
+    };
+    engine.send("go movetime 60");
+    finish(&mut engine);
+    engine.send("position startpos moves e2e4 e7e5 g1f3");
+    engine.send("go ponder wtime 2000 btime 2000");
+    thread::sleep(Duration::from_millis(40));
+    engine.send("stop");
+    finish(&mut engine);
+    engine.send("go ponder wtime 500 btime 500 winc 10 binc 10");
+    thread::sleep(Duration::from_millis(20));
+    engine.send("ponderhit");
+    finish(&mut engine);
+    engine.send("setoption name UCI_ShowWDL value true");
+    engine.send("setoption name MultiPV value 3");
+    engine.send("go infinite");
+    thread::sleep(Duration::from_millis(60));
+    engine.send("setoption name Hash value 2");
+    finish(&mut engine);
+    engine.send("go nodes 3000 searchmoves b8c6 d7d6 g8f6");
+    finish(&mut engine);
+    engine.send("ucinewgame");
+    // Positions in which the historical search behaves in its own way, and one without a move.
+    for fen in ["4k3/8/8/8/8/8/QQQQ4/QQQQK3 w - - 0 1", "7k/8/6QK/8/8/8/8/8 b - - 0 1"] {
+        engine.send(&format!("position fen {fen}"));
+        engine.send("go infinite");
+        thread::sleep(Duration::from_millis(20));
+        engine.send("stop");
+        finish(&mut engine);
+    }
+    engine.send("position startpos moves d2d4");
+    engine.send("setoption name MultiPV value 1");
+    engine.send("go wtime 400 btime 400");
+    finish(&mut engine);
+    engine.send("setoption name UCI_LimitStrength value true");
+    engine.send("setoption name UCI_Elo value 1000");
+    engine.send("go wtime 4000 btime 4000");
+    finish(&mut engine);
+    engine.send("setoption name Clear Hash");
+    engine.send("nonsense");
+    engine.send("go mate 2 depth 3");
+    finish(&mut engine);
+    engine.send("quit");
+    assert!(engine.wait().success());
+    let log = fs::read_to_string(path).expect("a log");
+    assert_eq!(log.matches(" == search ").count(), searches, "{log}");
+    log
+}
+
+/// Replaces the first text that a line with `start` in it has, from the given line on.
+fn tamper(log: &str, search: u32, start: &str, old: &str, new: &str) -> String {
+    let from = match search {
+        0 => 0,
+        _ => log.find(&format!("== search {search} ")).expect("a search"),
+    };
+    let at = from + log[from..].find(start).expect("a line");
+    let (head, tail) = log.split_at(at);
+    assert!(tail.lines().next().is_some_and(|line| line.contains(old)), "no {old} in {tail}");
+    head.to_owned() + &tail.replacen(old, new, 1)
+}
+
+#[test]
+fn a_session_is_repeated_in_both_styles() {
+    for style in ["MicroMax", "Cairn"] {
+        let log = record(&format!("{style}.log"), style);
+        assert!(log.contains(" cut ") && log.contains(" ended "), "{log}");
+        assert!(log.contains("\nposition startpos moves e2e4\nbegin\n"), "{log}");
+        assert!(log.contains("\noption Hash = 1\n") && log.contains(" == bench "), "{log}");
+        assert!(log.ends_with(" == end\n"), "{log}");
+        let says = format!("{} searches", log.matches(" == search ").count());
+        assert_replay(&log, style, 0, &says);
+    }
+}
+
+#[test]
+fn a_log_that_was_tampered_with_differs() {
+    let log = record("tampered.log", "MicroMax");
+    // Another move, score, count, variation, line, command, option, position.
+    let node_count = {
+        let line = log.lines().find(|line| line.contains("== search 1 ")).expect("a search");
+        line.split(" nodes ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a count")
+    };
+    let cut_earlier = log.replacen(&format!("cut nodes {node_count}"), "cut nodes 20", 1);
+    for (name, tampered, search) in [
+        ("move", tamper(&log, 2, "<< bestmove", "bestmove ", "bestmove a1a1 "), "search 2 differs"),
+        (
+            "score",
+            tamper(&log, 1, "<< info depth 2", "score cp ", "score cp 9"),
+            "search 2 differs",
+        ),
+        ("count", tamper(&log, 0, "<< info depth 3", "nodes ", "nodes 1"), "search 1 differs"),
+        ("line", tamper(&log, 0, "<< info depth 2", " pv ", " pv a2a3 "), "search 1 differs"),
+        ("stop", cut_earlier, "search 1 differs"),
+        ("depth", tamper(&log, 8, ">> go mate", "depth 3", "depth 2"), "differs"),
+        ("option", tamper(&log, 2, ">> setoption name MultiPV", "3", "2"), "search 4 differs"),
+        ("position", tamper(&log, 1, ">> position", "g1f3", "f1c4"), "search 2 differs"),
+    ] {
+        assert_ne!(log, tampered, "{name}");
+        assert_replay(&tampered, &format!("tampered-{name}"), 1, search);
+    }
+}
+
+#[test]
+fn a_log_that_is_cut_off_is_repeated_as_far_as_it_goes() {
+    let log = record("cut-off.log", "MicroMax");
+    let whole = log.find("== search 3").expect("a third search");
+    assert_replay(&log[..whole], "cut-off-middle", 3, "broken off after 2 whole searches");
+    let no_end = log.rfind("== end").expect("an end");
+    assert_replay(&log[..no_end], "cut-off-end", 3, "all the same");
+    // Even without its end a difference is a difference.
+    let tampered = tamper(&log[..whole], 0, "<< bestmove", "bestmove ", "bestmove a1a1 ");
+    assert_replay(&tampered, "cut-off-tampered", 1, "search 1 differs");
+    let header = log.find("\nbegin").expect("a header");
+    assert_replay(&log[..header], "cut-off-header", 2, "inside its header");
+}
+
+#[test]
+fn what_is_no_usable_log_is_refused_with_a_reason() {
+    let log = record("refused.log", "MicroMax");
+    let unasked =
+        log.lines().filter(|line| !line.contains(">> go ")).collect::<Vec<_>>().join("\n") + "\n";
+    for (name, log, says) in [
+        ("empty", String::new(), "no log of Cairn"),
+        ("other", "1. e4 e5\n".to_owned(), "no log of Cairn"),
+        ("version", log.replacen("Cairn log 1", "Cairn log 2", 1), "another format"),
+        ("garbage", log.replacen(" == search 2 ", " search 2 ", 1), "damaged: it has no mark"),
+        ("number", log.replacen(" == search 2 ", " == search 4 ", 1), "this should be search 2"),
+        (
+            "nodes",
+            log.replacen(" nodes ", " nodes x", 1).replacen(
+                "== search 1 cut nodes ",
+                "== search 1 cut nodes x",
+                1,
+            ),
+            "is no number",
+        ),
+        ("unasked", unasked, "nothing was asked"),
+        ("behind", log.clone() + "9.0 >> go depth 1\n", "behind the end"),
+        ("threads", log.replacen("threads 1", "threads 4", 1), "on 4 threads at once"),
+    ] {
+        assert_replay(&log, &format!("refused-{name}"), 2, says);
+    }
+    let missing =
+        Command::new(env!("CARGO_BIN_EXE_cairn")).args(["replay", "/no/such/log"]).output();
+    assert_eq!(missing.expect("the program starts").status.code(), Some(2));
+}
+
+#[test]
+fn a_log_of_another_build_says_so() {
+    let log = record("build.log", "MicroMax");
+    let at = log.find("== bench ").expect("a bench");
+    let other = log[..at].to_owned() + &log[at..].replacen("bench ", "bench 1", 1);
+    assert_replay(&other, "build", 0, "this program has bench");
+}
+
+#[test]
+fn the_log_can_be_turned_off_and_its_file_may_be_impossible() {
+    let path = path("turned-off.log");
+    let mut engine = Engine::start();
+    engine.send(&format!("setoption name Debug Log File value {}", path.display()));
+    engine.send("go depth 2");
+    engine.best_move();
+    engine.send("setoption name Debug Log File value <empty>");
+    engine.send("go depth 3");
+    engine.best_move();
+    engine.settle();
+    let log = fs::read_to_string(&path).expect("a log");
+    assert!(log.ends_with(" == end\n") && !log.contains("go depth 3"), "{log}");
+    assert_replay(&log, "turned-off", 0, "1 searches");
+    engine.send("setoption name Debug Log File value /no/such/folder/log");
+    let lines = engine.settle();
+    assert!(lines.len() == 1 && lines[0].contains("no log is kept"), "{lines:?}");
+}
+
+#[test]
+fn a_program_that_is_killed_leaves_a_log_that_can_be_repeated() {
+    let path = path("killed.log");
+    let mut engine = Engine::start();
+    engine.send(&format!("setoption name Debug Log File value {}", path.display()));
+    engine.send("go movetime 30");
+    engine.best_move();
+    engine.send("go infinite");
+    engine.settle();
+    thread::sleep(Duration::from_millis(100));
+    // Ends it the hard way.
+    drop(engine);
+    let log = fs::read_to_string(&path).expect("a log");
+    assert_replay(&log, "killed", 3, "broken off after 1 whole searches");
+}

@@ -1,0 +1,195 @@
+//! The log of a session: everything that is needed to play it again, readable by people.
+//!
+//! ```text
+//! Cairn log 1
+//! # >> came in, << went out, == was found out; with the seconds since the log began
+//! engine Cairn 0.1.0
+//! option Hash = 16
+//! position startpos moves e2e4
+//! begin
+//! 0.004217 == bench 19526
+//! 0.010034 >> go movetime 100
+//! 0.010391 << info depth 1 multipv 1 score cp 0 nodes 1 nps 5000 hashfull 0 time 0 pv e7e5
+//! 0.103522 == search 1 cut nodes 32021 threads 1
+//! 0.103524 << bestmove e7e5
+//! 0.204533 == end
+//! ```
+//!
+//! The header says which program this is, all options, and the position when the log began; the hash
+//! table is empty then. Each search has its line `== search`, just before its `bestmove`: `ended`
+//! through its own limits or `cut` by a clock or a `stop`, and the nodes at which it ended. A log
+//! without `== end` was broken off. The bench is the short one of [`crate::signature`].
+//! Lines are written down in the order in which they took effect.
+//!
+//! A thread of its own writes the file, so that a slow disk makes nobody wait.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::process;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+
+use crate::options::{self, Settings};
+use crate::protocol::Position;
+use crate::worker::{Cut, Ending};
+
+/// The first line of every log, with the version of the format.
+pub const TITLE: &str = "Cairn log 1";
+
+/// What the first line of a log of any version begins with.
+pub const ANY_TITLE: &str = "Cairn log ";
+
+/// What stands between an option and its value.
+pub const IS: &str = " = ";
+
+/// The last line of the header.
+pub const BEGIN: &str = "begin";
+
+/// What the last line of a whole log says.
+pub const END: &str = "end";
+
+/// How long closing a log may take.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What a line of the log is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A line that came in.
+    In,
+    /// A line that went out.
+    Out,
+    /// Something that was found out.
+    Fact,
+}
+
+impl Mark {
+    /// All marks.
+    pub const ALL: [Mark; 3] = [Mark::In, Mark::Out, Mark::Fact];
+
+    /// The mark as it is written.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Mark::In => ">>",
+            Mark::Out => "<<",
+            Mark::Fact => "==",
+        }
+    }
+}
+
+/// A log that is being written.
+#[derive(Debug)]
+pub struct Log {
+    began: Instant,
+    lines: Sender<String>,
+    failures: Receiver<io::Error>,
+    searches: u64,
+}
+
+impl Log {
+    /// Begins a log and writes its header. `{pid}` in the path becomes the process id, so that
+    /// programs that run at the same time can keep a log each.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or there is no thread to do it.
+    pub fn begin(path: &str, settings: &Settings, position: &Position) -> io::Result<Log> {
+        let file = File::create(path.replace("{pid}", &process::id().to_string()))?;
+        let (lines, queue) = unbounded();
+        // Nothing is ever sent but a failure; it closes when the thread has ended.
+        let (failed, failures) = bounded(1);
+        thread::Builder::new().name("log".into()).spawn(move || {
+            if let Err(error) = write_all(BufWriter::new(file), &queue) {
+                let _ = failed.send(error);
+            }
+        })?;
+        let log = Log { began: Instant::now(), lines, failures, searches: 0 };
+        log.send(header(settings, position));
+        Ok(log)
+    }
+
+    /// Writes down one line, or several if there are line breaks in it.
+    pub fn write(&self, at: Instant, mark: Mark, text: &str) {
+        let seconds = at.saturating_duration_since(self.began).as_secs_f64();
+        let mut entry = String::new();
+        for line in text.split('\n') {
+            // Writing to a string cannot fail.
+            let _ = writeln!(entry, "{seconds:.6} {} {}", mark.text(), line.trim_end());
+        }
+        self.send(entry);
+    }
+
+    /// Writes down a fact, now.
+    pub fn fact(&self, text: &str) {
+        self.write(Instant::now(), Mark::Fact, text);
+    }
+
+    /// Writes down how a search has ended.
+    pub fn search(&mut self, ending: Ending, threads: usize) {
+        self.searches += 1;
+        let number = self.searches;
+        let (how, point) = match ending {
+            Ending::Itself(point) => ("ended", Some(point)),
+            Ending::Cut(point) => ("cut", Some(point)),
+            Ending::Broke => ("broke", None),
+        };
+        let mut text = format!("search {number} {how}");
+        if let Some(Cut { nodes, retry }) = point {
+            let _ = write!(text, " nodes {nodes}");
+            if let Some(retry) = retry {
+                let _ = write!(text, " retry {retry}");
+            }
+        }
+        let _ = write!(text, " threads {threads}");
+        self.fact(&text);
+    }
+
+    /// What has gone wrong with the file, if anything has. Told once.
+    pub fn failure(&self) -> Option<io::Error> {
+        self.failures.try_recv().ok()
+    }
+
+    /// Writes the last line and sees to it that all is in the file.
+    pub fn close(self) {
+        self.fact(END);
+        drop(self.lines);
+        // Comes back when the thread has ended, one way or another.
+        let _ = self.failures.recv_timeout(PATIENCE);
+    }
+
+    fn send(&self, text: String) {
+        // Fails when the file could not be written, which `failure` tells.
+        let _ = self.lines.send(text);
+    }
+}
+
+/// The header of a log.
+fn header(settings: &Settings, position: &Position) -> String {
+    let mut text = format!(
+        "{TITLE}\n\
+         # >> came in, << went out, == was found out; with the seconds since the log began\n\
+         engine Cairn {}\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    for option in options::all() {
+        if let Some(value) = option.value(settings) {
+            let _ = writeln!(text, "option {}{IS}{value}", option.name);
+        }
+    }
+    let _ = writeln!(text, "{position}\n{BEGIN}");
+    text
+}
+
+/// Writes until the other side hangs up. What is written down is in the file as soon as nothing else
+/// waits: the end of the process may come at any time.
+fn write_all(mut file: impl Write, queue: &Receiver<String>) -> io::Result<()> {
+    while let Ok(text) = queue.recv() {
+        file.write_all(text.as_bytes())?;
+        if queue.is_empty() {
+            file.flush()?;
+        }
+    }
+    file.flush()
+}
