@@ -20,11 +20,10 @@ const MATES: [(&str, i32); 10] = [
     ("4k3/8/4K3/8/8/8/8/7R w - - 0 1", 1),
 ];
 
-fn search_with(
-    searcher: &mut Searcher,
-    fen: &str,
-    limits: &Limits,
-) -> (Outcome, Vec<(u32, usize, ScoreText, Vec<Move>)>) {
+/// Depth, number, score and moves of a line.
+type Reported = (u32, usize, ScoreText, Vec<Move>);
+
+fn search_with(searcher: &mut Searcher, fen: &str, limits: &Limits) -> (Outcome, Vec<Reported>) {
     let board = Board::from_fen(fen).unwrap();
     let mut reports = Vec::new();
     let outcome = searcher.search(&board, limits, &Control::new(), &mut |report: &Report<'_>| {

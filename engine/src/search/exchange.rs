@@ -58,8 +58,7 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
     let mut side = us.other();
     // `balance` is what the side that has just captured has beyond the threshold if the other side
     // takes its man; the sides take turns in having to improve on it.
-    loop {
-        let Some((attacker, square)) = least_attacker(board, side, to, gone) else { break };
+    while let Some((attacker, square)) = least_attacker(board, side, to, gone) {
         // The king can't capture what is still defended.
         if attacker == Kind::King
             && least_attacker(board, side.other(), to, gone | 1 << square).is_some()

@@ -355,24 +355,10 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             let mut reduction = prune::late_move_reduction(depth, number, quiet);
 
             // 8a. Skip what has no chance.
-            if !K::ROOT && best > -MATE_BAND {
-                let reduced_depth = (depth - reduction / 1024).max(0);
-                if quiet && !movegen::gives_check(&self.board, mv) {
-                    let late = prune::late_move_limit(&facts).is_some_and(|limit| number > limit);
-                    // Quiet moves that are left are no better, unless they give check.
-                    if late || prune::is_futile(&facts, alpha, reduced_depth) {
-                        continue;
-                    }
-                    if prune::has_bad_history(history, reduced_depth) {
-                        continue;
-                    }
-                }
-                if (quiet || picker.at_bad_noisy())
-                    && let Some(margin) = prune::exchange_margin(&facts, quiet, reduced_depth)
-                    && !exchange_reaches(&self.board, mv, margin)
-                {
-                    continue;
-                }
+            let bad_noisy = picker.at_bad_noisy();
+            let candidate = Candidate { mv, quiet, bad_noisy, number, reduction, history };
+            if !K::ROOT && best > -MATE_BAND && self.skips(&facts, alpha, &candidate) {
+                continue;
             }
 
             // 8b. Extend the only good move.
@@ -400,7 +386,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             let mut score = best;
             let late = number > 1 + i32::from(K::ROOT) && depth >= params::lmr_depth();
             let mut full_null_search = !K::PV || number > 1;
-            if late && (quiet || picker.at_bad_noisy() || !K::PV) {
+            if late && (quiet || bad_noisy || !K::PV) {
                 reduction += if cut_node { 1500 } else { 0 };
                 reduction += if improving { 0 } else { 500 };
                 reduction += if hash_is_noisy { 700 } else { 0 };
@@ -476,18 +462,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         } else {
             Bound::Upper
         };
-        let informative = match bound {
-            Bound::Exact => true,
-            Bound::Lower => best > raw_eval,
-            Bound::Upper => best < raw_eval,
-        };
-        if !in_check
-            && informative
-            && !is_mate(best)
-            && best_move.is_none_or(|mv| !is_noisy(&self.board, mv))
-        {
-            let parts = *self.watchers.structure.parts();
-            self.histories.update_correction(&self.board, &parts, depth, best - raw_eval);
+        let corrects = !in_check && best_move.is_none_or(|mv| !is_noisy(&self.board, mv));
+        if corrects {
+            self.learn_correction(bound, best, raw_eval, depth);
         }
 
         // 11. Store. With a part of the moves left out it would not be the node's score.
@@ -496,6 +473,37 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             entry::store(self.table, keys, Stored { mv, score: best, depth, bound });
         }
         best
+    }
+
+    /// Step 8a: whether a move is not worth searching.
+    fn skips(&self, facts: &Facts, alpha: Score, candidate: &Candidate) -> bool {
+        let &Candidate { mv, quiet, bad_noisy, number, reduction, history } = candidate;
+        let reduced_depth = (facts.depth - reduction / 1024).max(0);
+        if quiet && !movegen::gives_check(&self.board, mv) {
+            let late = prune::late_move_limit(facts).is_some_and(|limit| number > limit);
+            if late
+                || prune::is_futile(facts, alpha, reduced_depth)
+                || prune::has_bad_history(history, reduced_depth)
+            {
+                return true;
+            }
+        }
+        (quiet || bad_noisy)
+            && prune::exchange_margin(facts, quiet, reduced_depth)
+                .is_some_and(|margin| !exchange_reaches(&self.board, mv, margin))
+    }
+
+    /// Step 10: where the evaluation was off, unless the score only bounds it on the wrong side.
+    fn learn_correction(&mut self, bound: Bound, score: Score, raw_eval: Score, depth: i32) {
+        let informative = match bound {
+            Bound::Exact => true,
+            Bound::Lower => score > raw_eval,
+            Bound::Upper => score < raw_eval,
+        };
+        if informative && !is_mate(score) {
+            let parts = *self.watchers.structure.parts();
+            self.histories.update_correction(&self.board, &parts, depth, score - raw_eval);
+        }
     }
 
     /// Steps 5 and 6: decisions about the node as a whole.
@@ -747,6 +755,19 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         entry::store(self.table, keys, Stored { mv, score: best, depth: 0, bound });
         best
     }
+}
+
+/// A move with what its node knows about it before it is searched.
+struct Candidate {
+    mv: Move,
+    quiet: bool,
+    /// It comes from the captures that lose an exchange.
+    bad_noisy: bool,
+    /// Which move of the node it is, from 1.
+    number: i32,
+    /// How much less deeply it would be searched, in 1024ths of a ply.
+    reduction: i32,
+    history: i32,
 }
 
 /// What the search without the hash move says about it.
