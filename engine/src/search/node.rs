@@ -114,6 +114,11 @@ impl<E: Evaluator> Observer for Watchers<E> {
     }
 
     #[inline]
+    fn settle(&mut self, board: &Board) {
+        self.eval.settle(board);
+    }
+
+    #[inline]
     fn pop(&mut self) {
         self.eval.pop();
         self.structure.pop();
@@ -196,8 +201,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     #[inline]
     fn make(&mut self, mv: Move, ply: usize) {
         self.frames[ply].moved = moving(&self.board, mv);
+        self.table.prefetch(self.board.likely_keys_after(mv));
         self.board.make(mv, &mut self.watchers);
-        self.table.prefetch(self.board.keys());
     }
 
     #[inline]
