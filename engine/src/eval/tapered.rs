@@ -21,8 +21,11 @@ const PHASE: [i32; 8] = [0, 0, 0, 1, 0, 1, 2, 4];
 /// The sum of the phase at the start of a game; more, after promotions, counts as much.
 pub const FULL_PHASE: i32 = 24;
 
-/// The number of weights of one phase: two cases of the enemy king, six kinds, 64 squares.
-pub const WEIGHTS: usize = 2 * 6 * 64;
+/// The kinds of men, pawns of both sides as one.
+pub const KINDS: usize = 6;
+
+/// The number of weights of one phase: two cases of the enemy king, the kinds, 64 squares.
+pub const WEIGHTS: usize = 2 * KINDS * 64;
 
 /// How much a man counts towards the middle game; the sum is [`FULL_PHASE`] at the start.
 #[must_use]
@@ -170,11 +173,75 @@ impl Evaluator for Tapered {
     }
 }
 
+/// What a kind of man is worth in a position, all men of a side together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Worth {
+    /// In the middle game, material and squares.
+    pub middlegame: i32,
+    /// In the endgame, material and squares.
+    pub endgame: i32,
+}
+
+/// The evaluation of a position in its parts, in hundredths of a pawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// What the men are worth, by side and then pawns, knights, bishops, rooks, queens, king.
+    pub men: [[Worth; KINDS]; 2],
+    /// How much the middle game counts, of [`FULL_PHASE`].
+    pub phase: i32,
+    /// What having the move is worth, from white's view.
+    pub tempo: i32,
+    /// All together, from white's view.
+    pub total: Score,
+}
+
+impl Terms {
+    /// The parts of a position.
+    #[must_use]
+    pub fn of(board: &Board) -> Terms {
+        let eval = Tapered::of(board);
+        let mut men = [[Worth::default(); KINDS]; 2];
+        for square in Square::all() {
+            if let Some(piece) = board.piece_on(square) {
+                let (middlegame, endgame) = PIECE_SQUARE[weight_in(board, piece, square)];
+                let worth = &mut men[piece.side().index()][table_kind(piece.kind())];
+                worth.middlegame += i32::from(middlegame);
+                worth.endgame += i32::from(endgame);
+            }
+        }
+        let view = if board.side_to_move() == Side::White { 1 } else { -1 };
+        Terms {
+            men,
+            phase: eval.now.phase.min(FULL_PHASE),
+            tempo: view * TEMPO,
+            total: view * eval.evaluate(board),
+        }
+    }
+
+    /// A side's sum.
+    #[must_use]
+    pub fn sum(&self, side: Side) -> Worth {
+        self.men[side.index()].iter().fold(Worth::default(), |sum, worth| Worth {
+            middlegame: sum.middlegame + worth.middlegame,
+            endgame: sum.endgame + worth.endgame,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    fn assert_terms_add_up(board: &Board, eval: &Tapered) {
+        let terms = Terms::of(board);
+        let [white, black] = Side::ALL.map(|side| terms.sum(side));
+        let blended = (white.middlegame - black.middlegame) * terms.phase
+            + (white.endgame - black.endgame) * (FULL_PHASE - terms.phase);
+        assert_eq!(terms.total, clamp_evaluation(blended / FULL_PHASE + terms.tempo));
+        assert_eq!(terms.total.abs(), eval.evaluate(board).abs());
+    }
 
     #[test]
     fn following_a_game_agrees_with_starting_anew() {
@@ -192,6 +259,7 @@ mod tests {
                 board.make(moves[random.next_u64() as usize % moves.len()], &mut eval);
                 made += 1;
                 assert_eq!(eval.now, Tapered::of(&board).now, "{}", board.to_fen());
+                assert_terms_add_up(&board, &eval);
             }
             for _ in 0..made {
                 board.unmake(&mut eval);
