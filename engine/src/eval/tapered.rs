@@ -35,10 +35,13 @@ const KING_TABLE: [[u16; 4]; 8] = [
     [0, 1, 2, 3],
 ];
 
+/// The kinds of men, pawns of both sides as one.
+pub const KINDS: usize = 6;
+
 /// How many whereabouts of a king are told apart.
 pub const KING_TABLES: usize = 10;
 /// The weights of one table and phase: own and enemy men, six kinds, 64 squares.
-pub const TABLE_WEIGHTS: usize = 2 * 6 * 64;
+pub const TABLE_WEIGHTS: usize = 2 * KINDS * 64;
 /// The number of weights of one phase.
 pub const WEIGHTS: usize = KING_TABLES * TABLE_WEIGHTS;
 
@@ -85,7 +88,7 @@ impl View {
     const fn weight(self, piece: Piece, square: Square) -> usize {
         let enemy = piece.side() as usize ^ self.side as usize;
         let square = (compact(square) ^ self.turn) as usize;
-        self.table as usize + enemy * 384 + table_kind(piece.kind()) * 64 + square
+        self.table as usize + enemy * KINDS * 64 + table_kind(piece.kind()) * 64 + square
     }
 }
 
@@ -238,11 +241,77 @@ impl Evaluator for Tapered {
     }
 }
 
+/// What a kind of man is worth in a position, all men of a side together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Worth {
+    /// In the middle game, material and squares.
+    pub middlegame: i32,
+    /// In the endgame, material and squares.
+    pub endgame: i32,
+}
+
+/// The evaluation of a position in its parts, in hundredths of a pawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// What the men are worth, by side and then pawns, knights, bishops, rooks, queens, king.
+    pub men: [[Worth; KINDS]; 2],
+    /// How much the middle game counts, of [`FULL_PHASE`].
+    pub phase: i32,
+    /// What having the move is worth, from white's view.
+    pub tempo: i32,
+    /// All together, from white's view.
+    pub total: Score,
+}
+
+impl Terms {
+    /// The parts of a position.
+    #[must_use]
+    pub fn of(board: &Board) -> Terms {
+        let eval = Tapered::of(board);
+        let mut men = [[Worth::default(); KINDS]; 2];
+        for square in Square::all() {
+            if let Some(piece) = board.piece_on(square) {
+                let weights = weights_in(board, piece, square).map(|weight| PIECE_SQUARE[weight]);
+                let own = weights[piece.side().index()];
+                let other = weights[piece.side().other().index()];
+                let worth = &mut men[piece.side().index()][table_kind(piece.kind())];
+                worth.middlegame += i32::from(own.0) - i32::from(other.0);
+                worth.endgame += i32::from(own.1) - i32::from(other.1);
+            }
+        }
+        let view = if board.side_to_move() == Side::White { 1 } else { -1 };
+        Terms {
+            men,
+            phase: eval.now.phase.min(FULL_PHASE),
+            tempo: view * TEMPO,
+            total: view * eval.evaluate(board),
+        }
+    }
+
+    /// A side's sum.
+    #[must_use]
+    pub fn sum(&self, side: Side) -> Worth {
+        self.men[side.index()].iter().fold(Worth::default(), |sum, worth| Worth {
+            middlegame: sum.middlegame + worth.middlegame,
+            endgame: sum.endgame + worth.endgame,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    fn assert_terms_add_up(board: &Board, eval: &Tapered) {
+        let terms = Terms::of(board);
+        let [white, black] = Side::ALL.map(|side| terms.sum(side));
+        let blended = (white.middlegame - black.middlegame) * terms.phase
+            + (white.endgame - black.endgame) * (FULL_PHASE - terms.phase);
+        assert_eq!(terms.total, clamp_evaluation(blended / FULL_PHASE + terms.tempo));
+        assert_eq!(terms.total.abs(), eval.evaluate(board).abs());
+    }
 
     #[test]
     fn following_a_game_agrees_with_starting_anew() {
@@ -260,6 +329,7 @@ mod tests {
                 board.make(moves[random.next_u64() as usize % moves.len()], &mut eval);
                 made += 1;
                 assert_eq!(eval.now, Tapered::of(&board).now, "{}", board.to_fen());
+                assert_terms_add_up(&board, &eval);
             }
             for _ in 0..made {
                 board.unmake(&mut eval);
