@@ -19,9 +19,9 @@ weights=engine/src/eval/weights.rs
 # Whose search plays.
 player=4a05f18c67f56bcdf52fb4c914fd6630c5381b77
 # generation  games  nodes a move  seed
-generations="0 3000 1000 1
-1 10000 1000 2
-2 30000 1500 3"
+generations="0 2000 1000 1
+1 6000 1000 2
+2 16000 1200 3"
 
 tree=$folder/tree
 [ -e "$tree" ] || git worktree add --detach "$tree" "$player"

@@ -7,7 +7,8 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use cairn_engine::search::{Control, Style};
+use cairn_engine::moves::Move;
+use cairn_engine::search::Control;
 
 use crate::protocol::{Clock, Go};
 
@@ -91,14 +92,55 @@ fn milliseconds(time: i64) -> Duration {
     Duration::from_millis(u64::try_from(time).unwrap_or(0))
 }
 
-/// How much of the soft limit may be used when another iteration begins, in percent. An iteration of
-/// micro-Max takes about five times as long as the one before it, so one that begins after a third of
-/// the time is likely to end beyond it, and if the hard limit breaks it, it was for nothing. The strong
-/// search's take about half as much again, and one that is broken may have found a better move.
-fn share_for_another_iteration(style: Style) -> u32 {
-    match style {
-        Style::Cairn => 75,
-        Style::MicroMax => 33,
+/// How much of the soft limit may be used when another iteration of micro-Max begins, in permill. It
+/// takes about five times as long as the one before it, so one that begins after a third of the time
+/// is likely to end beyond it, and if the hard limit breaks it, it was for nothing.
+const MICROMAX_SHARE: u32 = 330;
+
+/// The same for the strong search while nothing speaks for haste or patience. Its iterations take
+/// about half as much again as the one before, and one that is broken may have found a better move.
+const CAIRN_SHARE: u32 = 750;
+
+/// What the share is multiplied by, in permill, when the last so many iterations agreed on the move.
+const BY_AGREEMENT: [u32; 6] = [1400, 1150, 1000, 900, 850, 800];
+
+/// What each centipawn that the score falls by adds to the share, and each that it rises by takes
+/// off, in permill.
+const BY_SCORE: i32 = 8;
+/// The largest rise and fall that count, in centipawns.
+const SCORE_RANGE: (i32, i32) = (-20, 60);
+
+/// The share is multiplied by this less the nodes that went into the best move, in permill of all,
+/// times [`EFFORT_SLOPE`]: where nearly all was spent on one move there is little to decide.
+const EFFORT_OFFSET: u32 = 1500;
+/// See [`EFFORT_OFFSET`]; in permill.
+const EFFORT_SLOPE: u32 = 1300;
+
+/// How settled the answer of the strong search is, followed from iteration to iteration. Source of
+/// the three signs: <https://www.chessprogramming.org/Time_Management>.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    best: Option<Move>,
+    /// How many iterations have agreed with the one before them.
+    agreed: usize,
+    score: Option<i32>,
+}
+
+impl Pace {
+    /// Takes a finished iteration and tells how much of the soft limit may be used when another one
+    /// begins, in permill: `best` is its move, `score` in centipawns, and `effort` how much of the
+    /// search went into the move, in permill.
+    pub fn take(&mut self, best: Option<Move>, score: i32, effort: u32) -> u32 {
+        self.agreed = if self.best == best { self.agreed + 1 } else { 0 };
+        self.best = best;
+        let fall = self.score.replace(score).map_or(0, |before| before - score);
+        let fall = fall.clamp(SCORE_RANGE.0, SCORE_RANGE.1);
+        let by_agreement = BY_AGREEMENT[self.agreed.min(BY_AGREEMENT.len() - 1)];
+        let by_score = (1000 + BY_SCORE * fall).unsigned_abs();
+        let by_effort = EFFORT_OFFSET.saturating_sub(effort) * EFFORT_SLOPE / 1000;
+        [by_agreement, by_score, by_effort]
+            .iter()
+            .fold(CAIRN_SHARE, |share, factor| share * factor / 1000)
     }
 }
 
@@ -126,13 +168,14 @@ impl GoControl {
         let _ = self.clock_started.set(at);
     }
 
-    /// Whether the search should end now that iteration `depth` is complete.
+    /// Whether the search should end now that iteration `depth` is complete. `share` is what the
+    /// strong search's [`Pace`] says, in permill.
     #[must_use]
-    pub fn is_enough(&self, soft: Option<Duration>, style: Style, depth: u32) -> bool {
+    pub fn is_enough(&self, soft: Option<Duration>, share: Option<u32>, depth: u32) -> bool {
         match (soft, self.clock_started.get()) {
             (Some(soft), Some(start)) => {
                 depth >= FIRST_DEPTH_WITH_MOVES
-                    && start.elapsed() >= soft * share_for_another_iteration(style) / 100
+                    && start.elapsed() >= soft * share.unwrap_or(MICROMAX_SHARE) / 1000
             }
             _ => false,
         }
@@ -217,14 +260,28 @@ mod tests {
     }
 
     #[test]
+    fn a_settled_answer_takes_less_time_than_one_in_doubt() {
+        let (a, b) = (Move::from_raw(0x0123), Move::from_raw(0x0321));
+        let mut settled = Pace::default();
+        let shares: Vec<u32> = (0..8).map(|_| settled.take(a, 30, 900)).collect();
+        assert!(shares.is_sorted_by(|earlier, later| earlier >= later), "{shares:?}");
+        let calm = shares[7];
+        assert!(settled.clone().take(b, 30, 900) > calm, "another move");
+        assert!(settled.clone().take(a, 0, 900) > calm, "a worse score");
+        assert!(settled.clone().take(a, 30, 400) > calm, "no move stands out");
+        assert!(settled.clone().take(a, 60, 900) < calm, "a better score");
+        assert!(settled.take(None, -8000, 1000) < 4000, "whatever happens");
+    }
+
+    #[test]
     fn the_soft_limit_waits_for_the_clock_and_for_a_move() {
         let control = GoControl::default();
         let soft = Some(Duration::ZERO);
-        assert!(!control.is_enough(soft, Style::MicroMax, 20), "pondering");
+        assert!(!control.is_enough(soft, None, 20), "pondering");
         control.start_clock(Instant::now());
-        assert!(!control.is_enough(soft, Style::MicroMax, 1), "no move has been looked at");
-        assert!(control.is_enough(soft, Style::MicroMax, 2));
-        assert!(!control.is_enough(None, Style::MicroMax, 20), "no limit");
-        assert!(!control.is_enough(Some(Duration::from_secs(100)), Style::MicroMax, 20));
+        assert!(!control.is_enough(soft, None, 1), "no move has been looked at");
+        assert!(control.is_enough(soft, None, 2));
+        assert!(!control.is_enough(None, None, 20), "no limit");
+        assert!(!control.is_enough(Some(Duration::from_secs(100)), None, 20));
     }
 }

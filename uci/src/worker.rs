@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 use cairn_engine::board::Board;
 use cairn_engine::moves::Move;
+use cairn_engine::score::MATE;
 use cairn_engine::search::{Bound, Limits, Outcome, Report, ScoreText, Searcher, Style, Verdict};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::clock::{GoControl, PROGRESS_DELAY, PROGRESS_INTERVAL};
+use crate::clock::{GoControl, Pace, PROGRESS_DELAY, PROGRESS_INTERVAL};
 use crate::console;
 use crate::openings::{self, Request};
 use crate::options::DEFAULT_HASH;
@@ -329,13 +330,27 @@ struct Watch<'a> {
     next_bound: Duration,
     /// The watch has told the search to stop.
     cut: bool,
+    /// How settled the answer is, where the search tells.
+    pace: Pace,
+    /// How much of the soft limit may be used when another iteration begins, in permill.
+    share: Option<u32>,
 }
 
 impl<'a> Watch<'a> {
     fn new(job: &'a SearchJob, events: Sender<Event>) -> Watch<'a> {
         let lines = expected_lines(job);
         let next_bound = PROGRESS_DELAY;
-        Watch { job, events, lines, best_line: None, retry: None, next_bound, cut: false }
+        Watch {
+            job,
+            events,
+            lines,
+            best_line: None,
+            retry: None,
+            next_bound,
+            cut: false,
+            pace: Pace::default(),
+            share: None,
+        }
     }
 
     /// Takes a report.
@@ -353,6 +368,12 @@ impl<'a> Watch<'a> {
             }
             // Nobody listens only when the program is about to end.
             let _ = self.events.send(Event::Line(info));
+        }
+        if report.multi_pv == 1
+            && let Some(effort) = report.effort
+        {
+            let score = clock_score(report.score);
+            self.share = Some(self.pace.take(report.pv.first().copied(), score, effort));
         }
         let complete = report.silent || report.multi_pv >= self.lines;
         if complete && self.is_enough(report) {
@@ -380,7 +401,7 @@ impl<'a> Watch<'a> {
     fn is_enough(&self, report: &Report<'_>) -> bool {
         let job = self.job;
         let Some(cut) = job.cut else {
-            return job.control.is_enough(job.soft, job.setup.style, report.depth);
+            return job.control.is_enough(job.soft, self.share, report.depth);
         };
         if report.silent {
             return cut.retry.is_some_and(|nodes| report.nodes >= nodes);
@@ -404,6 +425,14 @@ impl<'a> Watch<'a> {
         } else {
             Ending::Itself(point)
         }
+    }
+}
+
+/// A score in centipawns, for whoever watches its ups and downs.
+fn clock_score(score: ScoreText) -> i32 {
+    match score {
+        ScoreText::Centipawns(value) => value,
+        ScoreText::Mate(moves) => MATE * moves.signum(),
     }
 }
 

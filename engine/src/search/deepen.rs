@@ -175,6 +175,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
     }
 
     fn report(&mut self, depth: i32, number: usize, best: &Best, bound: Bound) -> Verdict {
+        let effort = best.line.first().map(|&mv| self.thread.effort(mv));
         (self.sink)(&Report {
             depth: depth as u32,
             seldepth: Some(self.thread.seldepth as u32),
@@ -183,6 +184,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             bound,
             nodes: self.thread.nodes,
             hash_full: entry::fill(self.table),
+            effort,
             pv: &best.line,
             silent: false,
         })

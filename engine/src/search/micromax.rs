@@ -688,6 +688,7 @@ impl<'a> Run<'a> {
             bound: Bound::Exact,
             nodes: iteration.nodes,
             hash_full,
+            effort: None,
             pv,
             silent,
         })

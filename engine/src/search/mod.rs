@@ -223,6 +223,9 @@ pub struct Report<'a> {
     pub nodes: u64,
     /// How full the hash table is, in permill.
     pub hash_full: u32,
+    /// How much of the search so far went into the first move of the line, in permill of its nodes,
+    /// where the search keeps count of it.
+    pub effort: Option<u32>,
     /// The expected moves, legal one after the other; may be empty.
     pub pv: &'a [Move],
     /// Not for showing: an iteration behind the scenes, reported for whoever keeps the time.

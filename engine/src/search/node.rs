@@ -145,6 +145,8 @@ pub(super) struct Thread<'a, E: Evaluator> {
     pub(super) leaves_moves_out: bool,
     /// What the best root move so far is worth.
     pub(super) root_score: Score,
+    /// The nodes that went into each root move since the search began.
+    efforts: Vec<(Move, u64)>,
     /// How many of a hundred quiet moves are seen, if not all.
     pub(super) attention: Option<u8>,
     frames: Vec<Frame>,
@@ -171,6 +173,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             root_moves: Vec::new(),
             leaves_moves_out: false,
             root_score: DRAW,
+            efforts: Vec::new(),
             attention: None,
             frames: vec![Frame::default(); MAX_PLY + 2],
         }
@@ -179,6 +182,19 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     /// The principal variation of the last search of the root.
     pub(super) fn line(&self) -> &[Move] {
         &self.frames[0].pv
+    }
+
+    /// How much of the search so far went into a root move, in permill of its nodes.
+    pub(super) fn effort(&self, mv: Move) -> u32 {
+        let known = self.efforts.iter().find(|(other, _)| *other == mv);
+        known.map_or(0, |(_, nodes)| (nodes * 1000 / self.nodes.max(1)) as u32)
+    }
+
+    fn add_effort(&mut self, mv: Move, nodes: u64) {
+        match self.efforts.iter_mut().find(|(other, _)| *other == mv) {
+            Some((_, sum)) => *sum += nodes,
+            None => self.efforts.push((mv, nodes)),
+        }
     }
 
     pub(super) fn clear_line(&mut self) {
@@ -392,6 +408,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 self.frames[ply].double_extensions + i32::from(extension >= 2);
 
             // 8c. Search: late moves less deeply and with a null window first.
+            let nodes_before = self.nodes;
             self.make(mv, ply);
             let new_depth = depth - 1 + extension;
             let mut score = best;
@@ -420,6 +437,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             self.unmake();
             if self.stopped {
                 return DRAW;
+            }
+            if K::ROOT {
+                self.add_effort(mv, self.nodes - nodes_before);
             }
 
             // 8d. Raise alpha.
@@ -490,13 +510,13 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     fn skips(&self, facts: &Facts, alpha: Score, candidate: &Candidate) -> bool {
         let &Candidate { mv, quiet, bad_noisy, number, reduction, history } = candidate;
         let reduced_depth = (facts.depth - reduction / 1024).max(0);
-        if quiet && !movegen::gives_check(&self.board, mv) {
+        if quiet {
             let late = prune::late_move_limit(facts).is_some_and(|limit| number > limit);
-            if late
+            let hopeless = late
                 || prune::overlooks(self.attention, self.board.keys().lock, mv)
                 || prune::is_futile(facts, alpha, reduced_depth)
-                || prune::has_bad_history(history, reduced_depth)
-            {
+                || prune::has_bad_history(history, reduced_depth);
+            if hopeless && !movegen::gives_check(&self.board, mv) {
                 return true;
             }
         }
