@@ -17,7 +17,7 @@ use cairn_engine::score::MATE;
 use cairn_engine::search::{Bound, Limits, Outcome, Report, ScoreText, Searcher, Style, Verdict};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::clock::{GoControl, Pace, PROGRESS_DELAY, PROGRESS_INTERVAL};
+use crate::clock::{GoControl, PROGRESS_DELAY, PROGRESS_INTERVAL, Pace};
 use crate::console;
 use crate::openings::{self, Request};
 use crate::options::DEFAULT_HASH;
