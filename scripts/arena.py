@@ -559,6 +559,7 @@ def play(match: Match, fresh: bool = False) -> Outcome:
             outcome.broken_off = run_tool(match, command, home, lock, file, progress)
         progress.finish()
         file.read()
+    outcome.broken_off = outcome.broken_off and len(file.games) < match.games
     outcome.fresh = len(file.games) - before
     outcome.verdict = match.sprt.verdict(file.games) if match.sprt else None
     count_faults(match, outcome)
