@@ -29,9 +29,10 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Iterable, NoReturn, Sequence
+from typing import IO, NoReturn
 
 SCRIPTS = Path(__file__).resolve().parent
 ROOT = SCRIPTS.parent
@@ -227,7 +228,7 @@ def elo_of(score: float) -> float:
 
 def score_of(elo: float) -> float:
     """The score that goes with an Elo difference."""
-    return 1.0 / (1.0 + 10.0 ** (-elo / 400.0))
+    return 1.0 / (1.0 + math.pow(10.0, -elo / 400.0))
 
 
 @dataclass(frozen=True)
@@ -469,8 +470,15 @@ def run_tool(match: Match, command: list[str], home: Path, lock: IO[str], file: 
         log.flush()
         # The tool holds the lock too: a match cannot be played twice at a time, even if this program dies.
         tool = subprocess.Popen(
-            command, cwd=home, text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, pass_fds=(lock.fileno(),), start_new_session=True,
+            command,
+            cwd=home,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(lock.fileno(),),
+            start_new_session=True,
         )
         assert tool.stdout is not None
         try:
@@ -617,6 +625,7 @@ def describe_faults(match: Match, outcome: Outcome) -> str:
 
 def commit() -> str:
     """The commit that is checked out, marked if the sources differ from it."""
+
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
@@ -630,6 +639,7 @@ def commit() -> str:
 
 def without_places(words: Sequence[str]) -> str:
     """A command line without the folders of this machine."""
+
     def shorten(word: str) -> str:
         name, equals, value = word.rpartition("=")
         if os.path.isabs(value):
@@ -658,7 +668,9 @@ def record(command: str, tally: Tally, path: Path = RESULTS) -> None:
 def add_match_options(parser: argparse.ArgumentParser, tc: str, games: int) -> None:
     """The options that all scripts have that play matches."""
     parser.add_argument("--tc", default=tc, help="the clock: seconds + increment (%(default)s)")
-    parser.add_argument("--games", type=int, default=games, help="games, the most if there are SPRT bounds (%(default)s)")
+    parser.add_argument(
+        "--games", type=int, default=games, help="games, the most if there are SPRT bounds (%(default)s)"
+    )
     parser.add_argument("--hash", type=int, default=64, help="hash table of each engine, in MiB (%(default)s)")
     parser.add_argument("--concurrency", type=int, help="games at a time (2; 1 for clocks under a second)")
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="EPD file with openings (scripts/openings.epd)")
@@ -675,14 +687,22 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("a", metavar="A", help="the engine whose result is told")
     parser.add_argument("b", metavar="B", help="its opponent")
     add_match_options(parser, tc="8+0.08", games=100)
-    parser.add_argument("--option-a", action="append", default=[], metavar="NAME=VALUE", help="an option of A; repeatable")
-    parser.add_argument("--option-b", action="append", default=[], metavar="NAME=VALUE", help="an option of B; repeatable")
+    parser.add_argument(
+        "--option-a", action="append", default=[], metavar="NAME=VALUE", help="an option of A; repeatable"
+    )
+    parser.add_argument(
+        "--option-b", action="append", default=[], metavar="NAME=VALUE", help="an option of B; repeatable"
+    )
     parser.add_argument("--name-a", help="what A is called (its file name)")
     parser.add_argument("--name-b", help="what B is called (its file name)")
     parser.add_argument("--elo0", type=float, help="stop when a test (SPRT) prefers this difference ...")
     parser.add_argument("--elo1", type=float, help="... or this one")
-    parser.add_argument("--alpha", type=float, default=0.05, help="chance that the test is wrong if elo0 holds (%(default)s)")
-    parser.add_argument("--beta", type=float, default=0.05, help="chance that the test is wrong if elo1 holds (%(default)s)")
+    parser.add_argument(
+        "--alpha", type=float, default=0.05, help="chance that the test is wrong if elo0 holds (%(default)s)"
+    )
+    parser.add_argument(
+        "--beta", type=float, default=0.05, help="chance that the test is wrong if elo1 holds (%(default)s)"
+    )
     parser.add_argument("--out", type=Path, default=MATCHES, help="where the folder of the match goes (target/matches)")
     return parser.parse_args(arguments)
 
@@ -736,12 +756,11 @@ def interrupt(_number: int, _frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def guarded(run: object, arguments: Sequence[str]) -> int:
+def guarded(run: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:
     """Runs a program of these scripts: trouble is told in one line, and a polite end is an interruption."""
     signal.signal(signal.SIGTERM, interrupt)
     try:
-        assert callable(run)
-        return int(run(arguments))
+        return run(arguments)
     except KeyboardInterrupt:
         return 130
     except Trouble as trouble:
