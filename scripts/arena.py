@@ -223,7 +223,7 @@ class GameFile:
 
 def elo_of(score: float) -> float:
     """The Elo difference that goes with a score between 0 and 1."""
-    return -400.0 * math.log10(1.0 / score - 1.0)
+    return 400.0 * math.log10(score / (1.0 - score))
 
 
 def score_of(elo: float) -> float:
@@ -713,6 +713,7 @@ def make_match(args: argparse.Namespace) -> Match:
     if a.name == b.name:
         a = Engine(f"{a.name}-a", a.command, a.options, a.protocol)
         b = Engine(f"{b.name}-b", b.command, b.options, b.protocol)
+    base_seconds(args.tc)
     if (args.elo0 is None) != (args.elo1 is None):
         raise Trouble("a test needs --elo0 and --elo1")
     return Match(
@@ -748,7 +749,7 @@ def run_match(arguments: Sequence[str]) -> int:
         return 130
     if outcome.fresh and not args.no_record:
         verdict = f" [SPRT {outcome.verdict or 'without verdict'}]" if match.sprt else ""
-        record(without_places(["match.sh", *arguments]) + f" ({tool}){verdict}", tally)
+        record(without_places(["scripts/match.sh", *arguments]) + f" ({tool}){verdict}", tally)
     return 0
 
 
@@ -764,7 +765,7 @@ def guarded(run: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> in
     except KeyboardInterrupt:
         return 130
     except Trouble as trouble:
-        print(f"{Path(sys.argv[0]).stem}: {trouble}", file=sys.stderr)
+        print(trouble, file=sys.stderr)
         return 2
 
 

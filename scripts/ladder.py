@@ -220,11 +220,11 @@ class Chart:
     def draw(self) -> str:
         """The whole picture."""
         height = self.bottom + BOTTOM
+        size = f'width="{WIDTH}" height="{height}"'
         self.parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-            f'viewBox="0 0 {WIDTH} {height}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {height}">',
             f"<style>{STYLE}</style>",
-            f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+            f'<rect {size} fill="white"/>',
         ]
         self.text(20, 32, f"Cairn {self.player}: {self.rating or 'no rating yet'}", style="title")
         legend = "Points: what the games against each opponent speak for, with 95 % bars. Diamonds: the opponents."
@@ -321,6 +321,7 @@ def run_ladder(arguments: Sequence[str]) -> int:
     table = place / "ladder.csv"
     cairn = arena.find_engine(args.engine, "Cairn", CAIRN_OPTIONS + args.option)
     player = Player(args.label or label_of(cairn), args.tc)
+    arena.base_seconds(args.tc)
     chosen = choose(args)
     for number, (opponent, engine, tool) in enumerate(chosen, 1):
         print(f"{number}/{len(chosen)}: {opponent.name} ({opponent.rating}), {args.tc}, {args.games} games")
@@ -347,7 +348,7 @@ def run_ladder(arguments: Sequence[str]) -> int:
             return 130
         if outcome.fresh and not args.no_record:
             how = f" ({Path(tool).name}, against {opponent.name}, {opponent.rating})"
-            arena.record(arena.without_places(["ladder.py", *arguments]) + how, outcome.tally)
+            arena.record(arena.without_places(["scripts/ladder.py", *arguments]) + how, outcome.tally)
         show(place, results, player)
     print(f"{table} and {place / 'ladder.svg'}")
     return 0
