@@ -40,8 +40,7 @@ old=$place/cairn-$base
 if [ ! -x "$old" ]; then
     tree=$place/tree
     git worktree remove --force "$tree" 2>/dev/null || rm -rf "$tree"
-    git worktree prune
-    git worktree add --quiet --detach "$tree" "$base"
+    git worktree add --quiet --force --detach "$tree" "$base"
     build "$tree" "$place/build-base" "$base"
     git worktree remove --force "$tree"
     cp "$place/build-base/release/cairn" "$old"
