@@ -2,7 +2,9 @@
 
 use cairn_engine::board::{Board, GameEnd};
 use cairn_engine::moves::Move;
-use cairn_engine::search::{Control, Limits, Outcome, Report, ScoreText, Searcher, Style, Verdict};
+use cairn_engine::search::{
+    Bound, Control, CurrentMove, Limits, Outcome, Report, ScoreText, Searcher, Style, Verdict,
+};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
@@ -27,7 +29,9 @@ fn search_with(searcher: &mut Searcher, fen: &str, limits: &Limits) -> (Outcome,
     let board = Board::from_fen(fen).unwrap();
     let mut reports = Vec::new();
     let outcome = searcher.search(&board, limits, &Control::new(), &mut |report: &Report<'_>| {
-        reports.push((report.depth, report.multi_pv, report.score, report.pv.to_vec()));
+        if report.bound == Bound::Exact {
+            reports.push((report.depth, report.multi_pv, report.score, report.pv.to_vec()));
+        }
         Verdict::Continue
     });
     (outcome, reports)
@@ -147,6 +151,65 @@ fn the_verdict_ends_the_search_between_iterations() {
         if report.depth == 6 { Verdict::Stop } else { Verdict::Continue }
     });
     assert_eq!(outcome.depth, 6);
+}
+
+#[test]
+fn bounds_are_told_of_and_change_nothing() {
+    let board = Board::from_fen(KIWIPETE).unwrap();
+    let limits = depth(12);
+    let mut bounds = Vec::new();
+    let mut last = None;
+    let outcome = new().search(&board, &limits, &Control::new(), &mut |report| {
+        last = Some(report.bound);
+        if report.bound == Bound::Exact {
+            return Verdict::Continue;
+        }
+        bounds.push(report.bound);
+        Verdict::Stop
+    });
+    assert!(bounds.contains(&Bound::Lower) && bounds.contains(&Bound::Upper), "{bounds:?}");
+    assert_eq!((outcome.depth, last), (12, Some(Bound::Exact)));
+    let (undisturbed, _) = search_with(&mut new(), KIWIPETE, &limits);
+    assert_eq!((undisturbed.best, undisturbed.nodes), (outcome.best, outcome.nodes));
+}
+
+#[test]
+fn the_root_move_under_way_is_published() {
+    let board = Board::startpos();
+    let asked = board.parse_uci("b1c3").unwrap();
+    let limits = Limits { search_moves: vec![asked], ..depth(5) };
+    let control = Control::new();
+    assert_eq!((control.iteration(), control.current_move()), (0, None));
+    new().search(&board, &limits, &control, &mut |report| {
+        assert_eq!(control.iteration(), report.depth);
+        assert_eq!(control.current_move(), Some(CurrentMove { mv: asked, number: 1 }));
+        Verdict::Continue
+    });
+}
+
+#[test]
+fn limited_attention_sees_less_and_always_the_same() {
+    let with = |attention| {
+        let limits = Limits { attention, ..depth(9) };
+        let (outcome, reports) = search_with(&mut new(), KIWIPETE, &limits);
+        (outcome.nodes, outcome.best, reports)
+    };
+    let all = with(None);
+    assert_eq!(with(Some(100)), all, "who sees everything is not limited");
+    let half = with(Some(50));
+    assert_ne!(half.0, all.0);
+    assert_eq!(with(Some(50)), half);
+    // No move of the root is dropped, and no mate is seen that is none.
+    let limits = Limits { attention: Some(0), multi_pv: 100, ..depth(3) };
+    let (_, reports) = search_with(&mut new(), KIWIPETE, &limits);
+    assert_eq!(reports.len(), 3 * Board::from_fen(KIWIPETE).unwrap().legal_moves().len());
+    for (fen, moves) in MATES.into_iter().filter(|&(_, moves)| moves > 0) {
+        let limits = Limits { attention: Some(0), ..depth(8) };
+        let (outcome, _) = search_with(&mut new(), fen, &limits);
+        if let ScoreText::Mate(found) = outcome.score {
+            assert!(found >= moves, "{fen}: mate {found}");
+        }
+    }
 }
 
 #[test]

@@ -487,10 +487,10 @@ fn chances_stand_behind_the_score_when_they_are_asked_for() {
 }
 
 #[test]
-fn a_limited_strength_is_a_limited_number_of_nodes() {
+fn a_limited_strength_is_a_limited_number_of_nodes_and_repeats() {
     let mut engine = Engine::start();
-    let mut nodes_of_level = |elo: &str, analysis: bool| {
-        engine.send("setoption name Style value Cairn");
+    let mut play_level = |style: &str, elo: &str, analysis: bool| {
+        engine.send(&format!("setoption name Style value {style}"));
         engine.send("setoption name UCI_LimitStrength value true");
         engine.send(&format!("setoption name UCI_Elo value {elo}"));
         engine.send(&format!("setoption name UCI_AnalyseMode value {analysis}"));
@@ -499,38 +499,84 @@ fn a_limited_strength_is_a_limited_number_of_nodes() {
         engine.send("go nodes 5000");
         let lines = engine.read_until("bestmove");
         let last = lines.iter().rfind(|line| line.contains(" nodes ")).expect("a line");
-        let nodes = last.split(" nodes ").nth(1).and_then(|rest| rest.split(' ').next());
-        nodes.and_then(|nodes| nodes.parse::<u64>().ok()).expect("a count")
+        let nodes: u64 = word_behind(last, "nodes").and_then(|it| it.parse().ok()).expect("nodes");
+        let pv = last.split(" pv ").nth(1).expect("moves").to_owned();
+        (nodes, pv, lines.last().cloned())
     };
-    let (weak, strong) = (nodes_of_level("800", false), nodes_of_level("1200", false));
-    assert!(weak <= 64 && strong > 64 && strong <= 1024, "{weak} {strong}");
-    assert!(nodes_of_level("800", true) > 1024, "nobody is spared in analysis");
+    let (weak, strong) = (play_level("Cairn", "800", false), play_level("Cairn", "1200", false));
+    assert!(weak.0 <= 64 && strong.0 > 64 && strong.0 <= 1024, "{weak:?} {strong:?}");
+    assert!(play_level("Cairn", "800", true).0 > 1024, "nobody is spared in analysis");
+    for style in ["Cairn", "MicroMax"] {
+        assert_eq!(play_level(style, "1000", false), play_level(style, "1000", false));
+    }
+}
+
+/// Some nothing new is found in for long: the next iteration takes the time.
+const BUSY: &str =
+    "position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+/// The word behind `name` in a line.
+fn word_behind<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    line.split(' ').skip_while(|word| *word != name).nth(1)
 }
 
 #[test]
 fn a_long_search_shows_that_it_goes_on_and_ends_with_an_exact_line() {
+    for (style, lines) in [("MicroMax", 8), ("Cairn", 1), ("Cairn", 8)] {
+        let mut engine = Engine::start();
+        engine.send(&format!("setoption name Style value {style}"));
+        engine.send(&format!("setoption name MultiPV value {lines}"));
+        engine.send(BUSY);
+        engine.send("go infinite");
+        std::thread::sleep(Duration::from_millis(4300));
+        engine.send("stop");
+        let output = engine.read_until("bestmove");
+        let is_status = |line: &&String| line.contains(" nodes ") && !line.contains(" score ");
+        let status: Vec<&String> = output.iter().filter(is_status).collect();
+        let times: Vec<u64> =
+            status.iter().filter_map(|line| word_behind(line, "time")?.parse().ok()).collect();
+        assert!((1..=3).contains(&times.len()), "{style}: {output:#?}");
+        assert!(times[0] >= 3000, "{times:?}");
+        assert!(times.windows(2).all(|pair| pair[1] >= pair[0] + 900), "{times:?}");
+        for line in status {
+            for name in ["depth", "nodes", "nps", "hashfull"] {
+                assert!(word_behind(line, name).is_some(), "{line}");
+            }
+        }
+        let best = output.last().and_then(|line| line.split(' ').nth(1)).expect("a move");
+        let last = &output[output.len() - 2];
+        assert!(last.contains(" score ") && last.contains(" nodes "), "{last}");
+        assert!(!last.contains("bound"), "{last}");
+        let shown = output.iter().rfind(|line| line.contains(" multipv 1 ")).expect("a line");
+        assert_eq!(word_behind(shown, "pv"), Some(best), "{output:#?}");
+    }
+}
+
+#[test]
+fn the_move_under_way_is_told_late_and_seldom() {
     let mut engine = Engine::start();
-    // Nothing new is found here for long: the next iteration takes the time.
-    engine.send("setoption name MultiPV value 8");
-    engine
-        .send("position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1");
-    engine.send("go infinite");
-    std::thread::sleep(Duration::from_millis(4300));
-    engine.send("stop");
-    let lines = engine.read_until("bestmove");
-    let is_status = |line: &&String| line.starts_with("info nodes ") && line.contains(" time ");
-    let times: Vec<u64> = lines
-        .iter()
-        .filter(is_status)
-        .filter_map(|line| line.rsplit(' ').next()?.parse().ok())
-        .collect();
-    assert!((1..=3).contains(&times.len()), "{lines:#?}");
-    assert!(times[0] >= 3000 && times.windows(2).all(|pair| pair[1] >= pair[0] + 900), "{times:?}");
-    let best = lines.last().and_then(|line| line.split(' ').nth(1)).expect("a move");
-    let last = &lines[lines.len() - 2];
-    assert!(last.contains(" score ") && last.contains(" nodes "), "{last}");
-    let shown = lines.iter().rfind(|line| line.contains(" multipv 1 ")).expect("a line");
-    assert!(shown.contains(&format!(" pv {best}")), "{lines:#?}");
+    engine.send("setoption name Style value Cairn");
+    for (chess960, castling) in [("false", "e1g1"), ("true", "e1h1")] {
+        engine.send(&format!("setoption name UCI_Chess960 value {chess960}"));
+        engine.send(BUSY);
+        engine.send(&format!("go movetime 4200 searchmoves {castling}"));
+        let output = engine.read_until("bestmove");
+        let told: Vec<usize> =
+            (0..output.len()).filter(|&at| output[at].contains(" currmove ")).collect();
+        assert!((1..=2).contains(&told.len()), "{output:#?}");
+        for at in told {
+            let line = &output[at];
+            assert_eq!(word_behind(line, "currmove"), Some(castling), "{line}");
+            assert_eq!(word_behind(line, "currmovenumber"), Some("1"), "{line}");
+            assert!(line.starts_with("info depth ") && !line.contains(" score "), "{line}");
+            let time = word_behind(&output[at + 1], "time").and_then(|time| time.parse().ok());
+            assert!(time.is_some_and(|time: u64| time >= 3000), "{output:#?}");
+        }
+    }
+    // A quick search says nothing of the kind.
+    engine.send("go movetime 300");
+    let output = engine.read_until("bestmove");
+    assert!(!output.iter().any(|line| line.contains("currmove") || line.contains("bound")));
 }
 
 #[test]

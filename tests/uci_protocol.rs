@@ -4,7 +4,9 @@
 use std::time::{Duration, Instant};
 
 use cairn::openings::Request;
-use cairn::protocol::{Clock, Command, Go, Position, Start, parse};
+use cairn::protocol::{Clock, Command, Go, Info, Position, Reply, Start, Status, parse};
+use cairn::wdl::Wdl;
+use cairn_engine::search::{Bound, ScoreText};
 use proptest::prelude::*;
 
 fn go(line: &str) -> Go {
@@ -145,6 +147,44 @@ fn refusals_are_one_short_line() {
         let refusal = parse(line.as_bytes()).expect_err("refused").0;
         assert!(refusal.len() < 300 && !refusal.contains('\n'), "{refusal}");
     }
+}
+
+#[test]
+fn lines_of_the_search_are_written_as_guis_expect_them() {
+    let info = |score, bound| {
+        Reply::Info(Info {
+            depth: 12,
+            seldepth: Some(20),
+            multi_pv: 1,
+            score,
+            bound,
+            wdl: Some(Wdl { win: 300, draw: 600, loss: 100 }),
+            nodes: 2000,
+            elapsed: Duration::from_secs(2),
+            hash_full: 7,
+            pv: vec!["e2e4".into(), "e7e5".into()],
+        })
+        .to_string()
+    };
+    let (start, rest) = (
+        "info depth 12 seldepth 20 multipv 1 score",
+        "wdl 300 600 100 nodes 2000 nps 1000 hashfull 7 time 2000 pv e2e4 e7e5",
+    );
+    for (score, bound, text) in [
+        (ScoreText::Centipawns(-5), Bound::Exact, "cp -5"),
+        (ScoreText::Centipawns(31), Bound::Lower, "cp 31 lowerbound"),
+        (ScoreText::Centipawns(-31), Bound::Upper, "cp -31 upperbound"),
+        (ScoreText::Mate(-3), Bound::Exact, "mate -3"),
+        (ScoreText::Mate(200), Bound::Exact, "mate 200"),
+    ] {
+        assert_eq!(info(score, bound), format!("{start} {text} {rest}"));
+    }
+    let current = Reply::CurrentMove { depth: 300, mv: "e7e8q".into(), number: 12 };
+    assert_eq!(current.to_string(), "info depth 300 currmove e7e8q currmovenumber 12");
+    let status = Status { depth: 9, nodes: 5000, hash_full: 3, elapsed: Duration::from_secs(5) };
+    let text = "nodes 5000 nps 1000 hashfull 3 time 5000";
+    assert_eq!(Reply::Status(status).to_string(), format!("info depth 9 {text}"));
+    assert_eq!(Reply::Status(Status { depth: 0, ..status }).to_string(), format!("info {text}"));
 }
 
 /// Words that lines are made of, the harmful ones among them.

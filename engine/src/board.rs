@@ -29,6 +29,8 @@ pub trait Observer {
     fn vanish(&mut self, _piece: Piece, _square: Square) {}
     /// A piece comes to stand on a square.
     fn appear(&mut self, _piece: Piece, _square: Square) {}
+    /// The move is made, and the board is as it stands after it.
+    fn settle(&mut self, _board: &Board) {}
     /// The last move that was pushed is taken back.
     fn pop(&mut self) {}
 }
@@ -592,6 +594,7 @@ impl Board {
         keys ^= self.key(placed, to);
         observer.appear(Piece::from_raw_occupied(placed), mv.to());
         self.finish_make(keys, self.lost_rights(from, to));
+        observer.settle(self);
     }
 
     #[inline(always)]
@@ -646,6 +649,7 @@ impl Board {
         self.halfmove_clock += 1;
         self.raw_en_passant = NONE;
         self.finish_make(keys, self.lost_rights(king_from, rook_from));
+        observer.settle(self);
     }
 
     /// Moves king and rook at once, each given as (piece, from, to); their squares may overlap.
@@ -656,6 +660,18 @@ impl Board {
         self.squares[usize::from(rook.1 & 0x7f)] = 0;
         self.put(king.0, king_index, king.2);
         self.put(rook.0, rook_index, rook.2);
+    }
+
+    /// The keys after a move, but for castling, promotion, lost rights and en passant: good enough to
+    /// fetch what is stored about the position before the move is made.
+    #[must_use]
+    #[inline]
+    pub(crate) fn likely_keys_after(&self, mv: Move) -> Keys {
+        let (from, to) = (mv.from().raw(), mv.to().raw());
+        let moved = at(&self.squares, from);
+        let target = at(&self.squares, to);
+        let keys = self.keys ^ self.zobrist.side() ^ self.key(moved, from) ^ self.key(moved, to);
+        if target == 0 { keys } else { keys ^ self.key(target, to) }
     }
 
     /// Passes the turn. Legal only when not in check; observers are not told, as nothing moves.

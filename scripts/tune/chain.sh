@@ -1,32 +1,42 @@
 #!/usr/bin/env bash
 # Makes the square tables from nothing: bare material plays itself, tables are fitted to its games,
-# those play themselves, and so on. The same sources make the same tables, bit for bit.
+# those play themselves, and so on. The games are played by the search of one commit, so that the
+# tables come out the same, bit for bit, whatever has been changed since.
 #
 #   scripts/tune/chain.sh [FOLDER] [THREADS]
 #
-# Games are kept in FOLDER (default target/tune), and a chain that was broken off goes on where it
-# was. About an hour for the two generations on two cores.
+# Everything is kept in FOLDER (default target/tune), and a chain that was broken off goes on where
+# it was. The result replaces engine/src/eval/weights.rs. About an hour on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 [ "${1:-}" != --help ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" | sed '/^set/d'; exit 0; }
-folder=${1:-target/tune}
+mkdir -p "${1:-target/tune}"
+folder=$(cd "${1:-target/tune}" && pwd)
 threads=${2:-2}
 weights=engine/src/eval/weights.rs
-mkdir -p "$folder"
 
+# Whose search plays.
+player=4a05f18c67f56bcdf52fb4c914fd6630c5381b77
 # generation  games  nodes a move  seed
-generations="0 5000 2500 1
-1 10000 2500 2"
+generations="0 3000 1000 1
+1 10000 1000 2
+2 30000 1500 3"
 
+tree=$folder/tree
+[ -e "$tree" ] || git worktree add --detach "$tree" "$player"
+git -C "$tree" checkout --quiet --force "$player"
 cargo build --release -p tune
-cp target/release/tune "$folder/tune"
-"$folder/tune" bare "$weights"
+tune=$folder/fit
+cp target/release/tune "$tune"
+"$tune" bare "$tree/$weights"
 while read -r generation games nodes seed; do
     printf '== generation %s: %s games at %s nodes\n' "$generation" "$games" "$nodes"
-    cargo build --release -p cairn
-    cp target/release/cairn "$folder/player"
-    "$folder/player" datagen "$folder/games$generation.bin" \
+    data=$folder/games$generation.bin
+    (cd "$tree" && CARGO_TARGET_DIR=$folder/build cargo build --release -p cairn)
+    "$folder/build/release/cairn" datagen "$data" \
         --games "$games" --nodes "$nodes" --seed "$seed" --threads "$threads"
-    "$folder/tune" fit "$weights" "$folder/games$generation.bin"
+    "$tune" fit "$tree/$weights" "$data"
 done <<<"$generations"
+cp "$tree/$weights" "$weights"
+git worktree remove --force "$tree"

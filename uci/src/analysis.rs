@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
 use cairn_engine::board::Board;
+use cairn_engine::search::Bound;
 
 use crate::game::Game;
 use crate::notation::{san_line, score};
@@ -119,7 +120,7 @@ impl Printer {
     /// Appends an answer to `out`; most that is not about the search is left out.
     pub fn print(&mut self, reply: &Reply, out: &mut String) {
         match reply {
-            Reply::Info(info) => self.print_line(info, out),
+            Reply::Info(info) if info.bound == Bound::Exact => self.print_line(info, out),
             Reply::Message(text) => {
                 let _ = writeln!(out, "note: {text}");
             }

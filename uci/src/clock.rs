@@ -102,6 +102,13 @@ fn share_for_another_iteration(style: Style) -> u32 {
     }
 }
 
+/// When a search begins to tell what it is at: the move under way, bounds, how many nodes. Quick
+/// searches have no need of it, and some GUIs are slow to take many lines.
+pub const PROGRESS_DELAY: Duration = Duration::from_secs(3);
+
+/// The least time between two lines of a kind that only tell of progress.
+pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
 /// What the controller and the search share about one `go`. Each gets a fresh one, so that no `stop`
 /// can be lost or end another search than the one it was meant for.
 #[derive(Default)]

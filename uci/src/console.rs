@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_engine::bench;
 use cairn_engine::board::Board;
-use cairn_engine::eval::{Evaluator, Tapered};
+use cairn_engine::eval::tapered::{FULL_PHASE, KINDS, Terms, Worth};
 use cairn_engine::params;
 use cairn_engine::perft;
 use cairn_engine::piece::{Kind, Side};
@@ -311,33 +311,65 @@ pub fn display(board: &Board, chess960: bool) -> String {
     text
 }
 
-/// What a position is worth before anything is searched, from white's view.
+/// What a position is worth before anything is searched, term by term, from white's view.
 #[must_use]
 pub fn evaluation(board: &Board) -> String {
-    let mut text = String::from("           white  black\n");
-    for (name, kinds) in [
-        ("pawns", [Kind::WhitePawn, Kind::BlackPawn]),
-        ("knights", [Kind::Knight; 2]),
-        ("bishops", [Kind::Bishop; 2]),
-        ("rooks", [Kind::Rook; 2]),
-        ("queens", [Kind::Queen; 2]),
-    ] {
-        let [white, black] = [(Side::White, kinds[0]), (Side::Black, kinds[1])]
-            .map(|(side, kind)| board.count(side, kind));
-        let _ = writeln!(text, "{name:<10} {white:>5}  {black:>5}");
+    const NAMES: [&str; KINDS] = ["pawns", "knights", "bishops", "rooks", "queens", "king"];
+    let terms = Terms::of(board);
+    let mut text = String::from(
+        "Style Cairn: men on their squares, middle game and endgame\n           \
+         -------- white -------- -------- black -------- -- difference -\n",
+    );
+    let mut row = |name: &str, [white, black]: [Worth; 2]| {
+        let numbers = [
+            (white.middlegame, white.endgame),
+            (black.middlegame, black.endgame),
+            (white.middlegame - black.middlegame, white.endgame - black.endgame),
+        ];
+        let _ = write!(text, "{name:<10}");
+        for (middlegame, endgame) in numbers {
+            let _ = write!(text, " {:>11} {:>11}", pawns(middlegame), pawns(endgame));
+        }
+        text.push('\n');
+    };
+    let by_side = |kind: usize| Side::ALL.map(|side| terms.men[side.index()][kind]);
+    for (kind, name) in NAMES.into_iter().enumerate() {
+        row(name, by_side(kind));
     }
+    row("together", Side::ALL.map(|side| terms.sum(side)));
     let for_white = |value: i32| match board.side_to_move() {
         Side::White => pawns(value),
         Side::Black => pawns(-value),
     };
     let _ = write!(
         text,
-        "Material, from white's view: {}; before it searches, style MicroMax knows nothing else\n\
-         Evaluation of style Cairn, from white's view: {}",
+        "middle game: {} of {FULL_PHASE} parts; the move: {}\n\
+         Evaluation of style Cairn, from white's view: {}\n\n\
+         Style MicroMax: {}\n\
+         Material, from white's view: {}; before it searches it knows nothing else",
+        terms.phase,
+        pawns(terms.tempo),
+        pawns(terms.total),
+        micromax_material(board),
         for_white(root_balance(board)),
-        for_white(Tapered::of(board).evaluate(board))
     );
     text
+}
+
+/// The men of both sides with what they count in the historical style.
+fn micromax_material(board: &Board) -> String {
+    let parts = [
+        ("pawns", [Kind::WhitePawn, Kind::BlackPawn]),
+        ("knights", [Kind::Knight; 2]),
+        ("bishops", [Kind::Bishop; 2]),
+        ("rooks", [Kind::Rook; 2]),
+        ("queens", [Kind::Queen; 2]),
+    ]
+    .map(|(name, [white, black])| {
+        let (white, black) = (board.count(Side::White, white), board.count(Side::Black, black));
+        format!("{name} {white}-{black}")
+    });
+    parts.join(", ")
 }
 
 /// The commands and options, for people.

@@ -12,17 +12,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use cairn_engine::board::Board;
 use cairn_engine::moves::Move;
 use cairn_engine::piece::Side;
-use cairn_engine::search::Limits;
+use cairn_engine::search::{Bound, CurrentMove, Limits};
 use crossbeam_channel::{Receiver, at, never, select};
 
-use crate::clock::{Budget, GoControl, SHORTEST, UNREADABLE_LIMITS_TIME};
+use crate::clock::{
+    Budget, GoControl, PROGRESS_DELAY, PROGRESS_INTERVAL, SHORTEST, UNREADABLE_LIMITS_TIME,
+};
 use crate::console;
 use crate::game::Game;
 use crate::log::{Log, Mark};
 use crate::options::{self, Settings, UciOption, When};
-use crate::protocol::{self, Clock, Command, Go, Info, Reply, quote};
+use crate::protocol::{self, Clock, Command, Go, Info, Reply, Status, quote};
 use crate::reader::{Arrival, Input, MAX_LINE};
 use crate::worker::{Answer, Cut, Event, Job, SearchJob, Setup, Worker};
 use crate::writer::Writer;
@@ -35,12 +38,6 @@ const EXIT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long the output may take to drain once the program has to end.
 const DRAIN_PATIENCE: Duration = Duration::from_millis(200);
-
-/// When the first status line comes, counted from the `go`. Quick searches have no need of one.
-const STATUS_DELAY: Duration = Duration::from_secs(3);
-
-/// How long after one status line the next one comes.
-const STATUS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What a command does that finds a search under way and needs an idle engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +97,14 @@ struct Search {
     nodes_said: u64,
     /// The last line of rank 1.
     best_line: Option<Info>,
-    /// Whether a status line was the last thing that was said.
-    status_was_last: bool,
+    /// Whether something was said after the last exact line.
+    exact_line_is_old: bool,
+    /// How full the hash table was when that was last said.
+    hash_full: u32,
+    /// How castling is written.
+    chess960: bool,
+    /// The root move that was last said to be under way, with its iteration.
+    said_move: Option<(u32, CurrentMove)>,
 }
 
 impl Search {
@@ -119,7 +122,10 @@ impl Search {
             next_status: None,
             nodes_said: 0,
             best_line: None,
-            status_was_last: false,
+            exact_line_is_old: false,
+            hash_full: 0,
+            chess960: false,
+            said_move: None,
         }
     }
 
@@ -130,7 +136,7 @@ impl Search {
             pondering: go.ponder,
             soft: budget.soft,
             hard: budget.hard,
-            next_status: Some(at + STATUS_DELAY),
+            next_status: Some(at + PROGRESS_DELAY),
             ..Search::unbounded(at)
         }
     }
@@ -149,18 +155,34 @@ impl Search {
 
     /// A line that shows that the search goes on. The count never falls: each line of an iteration has
     /// a count of its own in the engine.
-    fn status(&mut self, now: Instant) -> Reply {
-        self.next_status = Some(now + STATUS_INTERVAL);
-        self.status_was_last = true;
+    fn status(&mut self, now: Instant) -> Status {
+        self.next_status = Some(now + PROGRESS_INTERVAL);
+        self.exact_line_is_old = true;
         self.nodes_said = self.nodes_said.max(self.control.engine.nodes());
-        Reply::Status { nodes: self.nodes_said, elapsed: now - self.started }
+        Status {
+            depth: self.control.engine.iteration(),
+            nodes: self.nodes_said,
+            hash_full: self.hash_full,
+            elapsed: now - self.started,
+        }
+    }
+
+    /// The iteration and the root move under way, unless that has been said.
+    fn new_move(&mut self, board: &Board) -> Option<Reply> {
+        let engine = &self.control.engine;
+        let current = engine.current_move().map(|current| (engine.iteration(), current));
+        let is_new = current != self.said_move;
+        self.said_move = current;
+        let (depth, CurrentMove { mv, number }) = current.filter(|_| is_new)?;
+        Some(Reply::CurrentMove { depth, mv: board.uci_text(mv, self.chess960), number })
     }
 
     /// Takes note of a line of the search.
     fn note(&mut self, info: &Info) {
-        self.status_was_last = false;
+        self.exact_line_is_old = info.bound != Bound::Exact;
         self.nodes_said = self.nodes_said.max(info.nodes);
-        if info.multi_pv == 1 {
+        self.hash_full = info.hash_full;
+        if info.multi_pv == 1 && info.bound == Bound::Exact {
             self.best_line = Some(info.clone());
         }
     }
@@ -254,18 +276,20 @@ impl Controller {
     /// A deadline has been reached.
     fn strike(&mut self) {
         let now = Instant::now();
-        let mut status = None;
+        let mut progress = [None, None];
         if let Some(Task::Search(search)) = &mut self.task {
             if search.deadline.is_some_and(|deadline| deadline <= now) {
                 search.deadline = None;
                 search.control.engine.stop();
             }
             if search.next_status.is_some_and(|due| due <= now) {
-                status = Some(search.status(now));
+                // The position stays as it is for as long as the search takes.
+                let current = search.new_move(self.game.board());
+                progress = [current, Some(Reply::Status(search.status(now)))];
             }
         }
-        if let Some(status) = status {
-            self.reply(status);
+        for reply in progress.into_iter().flatten() {
+            self.reply(reply);
         }
         if self.exit_by.is_some_and(|exit_by| exit_by <= now) {
             self.ended = true;
@@ -508,6 +532,7 @@ impl Controller {
             Some(_) => Search::unbounded(at),
             None => Search::planned(go, &self.budget(go, &clock, choices == 1), at),
         };
+        search.chess960 = self.settings.chess960;
         if !search.pondering {
             search.start_clock(at);
         }
@@ -544,12 +569,14 @@ impl Controller {
     fn limits(&self, go: &Go, search_moves: Vec<Move>) -> Limits {
         // Nothing at all cannot be searched; one is the least there is.
         let nodes = go.nodes.map(|nodes| nodes.max(1));
+        let level = self.settings.level();
         Limits {
             depth: go.depth.map(|depth| u32::from(depth.max(1))),
-            nodes: [nodes, self.settings.level_nodes()].into_iter().flatten().min(),
+            nodes: [nodes, level.map(|level| level.nodes)].into_iter().flatten().min(),
             mate: go.mate.map(u32::from),
             search_moves,
             multi_pv: self.settings.multi_pv,
+            attention: level.map(|level| level.attention),
         }
     }
 
@@ -622,7 +649,12 @@ impl Controller {
                 }
                 self.reply(Reply::Info(info));
             }
-            Event::Note(text) => self.tell(text),
+            Event::Note(text) => {
+                if let Some(Task::Search(search)) = &mut self.task {
+                    search.exact_line_is_old = true;
+                }
+                self.tell(text);
+            }
             Event::Text(text) => self.reply(Reply::Text(text)),
             Event::HashKept(mib) => {
                 self.settings.hash_mib = mib;
@@ -658,13 +690,13 @@ impl Controller {
         }
         let Some(answer) = search.held.take() else { return };
         // The last line before the answer is exact and shows the move that is played.
-        let again = search.best_line.take().filter(|_| search.status_was_last);
+        let again = search.best_line.take().filter(|_| search.exact_line_is_old);
         self.task = None;
-        if let Some(info) = answer.closing.or(again) {
-            self.reply(Reply::Info(info));
-        }
         if self.debug {
             self.tell(format!("search: {:?}", answer.ending));
+        }
+        if let Some(info) = answer.closing.or(again) {
+            self.reply(Reply::Info(info));
         }
         if let Some(log) = &mut self.log {
             log.search(answer.ending, self.settings.threads);

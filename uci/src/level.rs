@@ -1,9 +1,10 @@
-//! Strength levels: how many nodes an Elo figure stands for.
+//! Strength levels: what an Elo figure stands for.
 //!
-//! A weaker level searches less; it does not throw in random blunders. So a level plays the same move
+//! A weaker level searches less and does not see all quiet moves; it does not throw in random
+//! blunders. Which moves it overlooks depends on the position alone. So a level plays the same move
 //! on every machine, and a search that is limited in this way can be played again like any other.
-//! The table says which budget stands for which figure. Until the strong search is there to be
-//! measured it is an estimate: 100 points for each doubling from a budget that sees one move ahead.
+//! The table says what stands for which figure. Until it is measured it is an estimate: 100 points for
+//! each doubling of the nodes, from a budget that sees one move ahead.
 
 /// The weakest level.
 pub const MIN_ELO: u32 = 800;
@@ -11,25 +12,54 @@ pub const MIN_ELO: u32 = 800;
 /// The strongest level.
 pub const MAX_ELO: u32 = 2400;
 
-/// How many points of Elo lie between two budgets of the table.
+/// How many points of Elo lie between two levels of the table.
 const STEP: u32 = 100;
 
-/// The node budgets from [`MIN_ELO`] to [`MAX_ELO`], [`STEP`] points apart.
-const BUDGETS: [u64; 17] = [
-    64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072, 262_144, 524_288,
-    1_048_576, 2_097_152, 4_194_304,
+/// The levels from [`MIN_ELO`] to [`MAX_ELO`], [`STEP`] points apart: nodes and attention.
+const LEVELS: [(u64, u8); 17] = [
+    (64, 30),
+    (128, 35),
+    (256, 40),
+    (512, 45),
+    (1024, 50),
+    (2048, 55),
+    (4096, 60),
+    (8192, 65),
+    (16_384, 70),
+    (32_768, 75),
+    (65_536, 80),
+    (131_072, 84),
+    (262_144, 88),
+    (524_288, 91),
+    (1_048_576, 94),
+    (2_097_152, 97),
+    (4_194_304, 100),
 ];
 
-const _: () = assert!(BUDGETS.len() == ((MAX_ELO - MIN_ELO) / STEP + 1) as usize);
+const _: () = assert!(LEVELS.len() == ((MAX_ELO - MIN_ELO) / STEP + 1) as usize);
 
-/// The node budget of a level. Figures beyond the range stand for its ends.
-#[must_use]
-pub fn nodes_for(elo: u32) -> u64 {
-    let above = elo.clamp(MIN_ELO, MAX_ELO) - MIN_ELO;
-    let (step, part) = ((above / STEP) as usize, u64::from(above % STEP));
-    let lower = BUDGETS[step];
-    let upper = BUDGETS.get(step + 1).copied().unwrap_or(lower);
-    lower + (upper - lower) * part / u64::from(STEP)
+/// What a search of a level may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// The nodes it may search.
+    pub nodes: u64,
+    /// How many of a hundred quiet moves it sees; the historical style sees all.
+    pub attention: u8,
+}
+
+impl Level {
+    /// The level of a figure, between those of the table by proportion. Figures beyond the range stand
+    /// for its ends.
+    #[must_use]
+    pub fn of(elo: u32) -> Level {
+        let above = elo.clamp(MIN_ELO, MAX_ELO) - MIN_ELO;
+        let (step, part) = ((above / STEP) as usize, u64::from(above % STEP));
+        let (nodes, attention) = LEVELS[step];
+        let (more_nodes, more_attention) = LEVELS.get(step + 1).copied().unwrap_or(LEVELS[step]);
+        let between = |low: u64, high: u64| low + (high - low) * part / u64::from(STEP);
+        let attention = between(attention.into(), more_attention.into());
+        Level { nodes: between(nodes, more_nodes), attention: attention.min(100) as u8 }
+    }
 }
 
 #[cfg(test)]
@@ -37,13 +67,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_points_mean_more_nodes() {
-        assert_eq!(nodes_for(0), BUDGETS[0]);
-        assert_eq!(nodes_for(MIN_ELO + 150), 192);
-        assert_eq!(nodes_for(u32::MAX), BUDGETS[16]);
+    fn more_points_mean_more_nodes_and_more_attention() {
+        assert_eq!(Level::of(0), Level { nodes: 64, attention: 30 });
+        assert_eq!(Level::of(MIN_ELO + 150), Level { nodes: 192, attention: 37 });
+        assert_eq!(Level::of(u32::MAX), Level { nodes: 4_194_304, attention: 100 });
         for elo in MIN_ELO..MAX_ELO {
-            assert!(nodes_for(elo) <= nodes_for(elo + 1), "{elo}");
-            assert!(nodes_for(elo) < nodes_for(elo + 2), "{elo}");
+            let (lower, upper) = (Level::of(elo), Level::of(elo + 1));
+            assert!(lower.nodes <= upper.nodes && lower.attention <= upper.attention, "{elo}");
+            assert!(lower.nodes < Level::of(elo + 2).nodes, "{elo}");
         }
     }
 }

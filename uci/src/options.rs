@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use cairn_engine::params;
 use cairn_engine::search::Style;
 
-use crate::level;
+use crate::level::{self, Level};
 use crate::protocol::quote;
 
 /// One option, as it is declared, documented and set.
@@ -123,6 +123,8 @@ pub struct Settings {
     pub syzygy_probe_limit: u32,
     /// Wins in the tables that the 50-move rule spoils are draws.
     pub syzygy_50_move_rule: bool,
+    /// The file of the network that evaluates; empty if there is none.
+    pub eval_file: String,
     /// Where the log goes; empty if there is none.
     pub log_file: String,
     /// Which search is used.
@@ -133,10 +135,10 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The most nodes that a search may have because the strength is limited.
+    /// What a search may do if the strength is limited.
     #[must_use]
-    pub fn level_nodes(&self) -> Option<u64> {
-        (self.limit_strength && !self.analyse_mode).then(|| level::nodes_for(self.elo))
+    pub fn level(&self) -> Option<Level> {
+        (self.limit_strength && !self.analyse_mode).then(|| Level::of(self.elo))
     }
 
     /// Hands the parameters to the search. They belong to the whole program, so nothing may be searched
@@ -177,7 +179,7 @@ fn wide(value: impl TryInto<i64>) -> i64 {
 }
 
 /// The options that decide what is searched and how, and the log.
-static SEARCH_OPTIONS: [UciOption; 10] = [
+static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: "Debug Log File",
         doc: "Writes all that is said and done to a file, which 'cairn replay' plays again; {pid} in \
@@ -268,8 +270,21 @@ static SEARCH_OPTIONS: [UciOption; 10] = [
         when: When::Idle,
     },
     UciOption {
+        name: "EvalFile",
+        doc: "The file of a network that evaluates; none is read yet.",
+        kind: Kind::Text {
+            default: "",
+            set: |settings, path| {
+                settings.eval_file = path.to_owned();
+                (!path.is_empty()).then_some("networks are not read yet; the path is kept")
+            },
+            get: |settings| &settings.eval_file,
+        },
+        when: When::Idle,
+    },
+    UciOption {
         name: "UCI_LimitStrength",
-        doc: "Plays at the strength that UCI_Elo sets, by searching fewer nodes.",
+        doc: "Plays at the strength that UCI_Elo sets: fewer nodes are searched and fewer moves seen.",
         kind: Kind::Check {
             default: false,
             set: |settings, on| settings.limit_strength = on,
@@ -535,6 +550,7 @@ impl Default for Settings {
             syzygy_probe_depth: 0,
             syzygy_probe_limit: 0,
             syzygy_50_move_rule: false,
+            eval_file: String::new(),
             log_file: String::new(),
             style: Style::MicroMax,
             #[cfg(feature = "tune")]
@@ -662,6 +678,7 @@ mod tests {
             syzygy_probe_depth: 2,
             syzygy_probe_limit: 5,
             syzygy_50_move_rule: false,
+            eval_file: "/a net".into(),
             log_file: "/tmp/a log".into(),
             style: Style::Cairn,
             #[cfg(feature = "tune")]
@@ -689,10 +706,12 @@ mod tests {
         ] {
             assert_eq!(settings.set(name, value), Ok(None), "{name}");
         }
-        let remark = settings.set("SyzygyPath", Some("/a b/c:d")).expect("taken");
-        assert!(remark.expect("a remark").contains("not read yet"));
-        assert_eq!(settings.set("SyzygyPath", Some("")), Ok(None));
-        settings.set("SyzygyPath", Some("/a b/c:d")).expect("taken");
+        for (name, path) in [("SyzygyPath", "/a b/c:d"), ("EvalFile", "/a net")] {
+            let remark = settings.set(name, Some(path)).expect("taken");
+            assert!(remark.expect("a remark").contains("not read yet"));
+            assert_eq!(settings.set(name, Some("")), Ok(None));
+            settings.set(name, Some(path)).expect("taken");
+        }
         assert_eq!(settings, wanted);
     }
 
@@ -731,11 +750,11 @@ mod tests {
     #[test]
     fn the_strength_is_limited_only_when_asked_for_and_not_in_analysis() {
         let mut settings = Settings::default();
-        assert_eq!(settings.level_nodes(), None);
+        assert_eq!(settings.level(), None);
         settings.limit_strength = true;
         settings.elo = level::MIN_ELO;
-        assert_eq!(settings.level_nodes(), Some(level::nodes_for(level::MIN_ELO)));
+        assert_eq!(settings.level(), Some(Level::of(level::MIN_ELO)));
         settings.analyse_mode = true;
-        assert_eq!(settings.level_nodes(), None);
+        assert_eq!(settings.level(), None);
     }
 }

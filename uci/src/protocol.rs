@@ -9,7 +9,7 @@
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-use cairn_engine::search::ScoreText;
+use cairn_engine::search::{Bound, ScoreText};
 use vampirc_uci::{
     Duration as Milliseconds, Serializable, UciInfoAttribute, UciMessage, UciMove, UciOptionConfig,
     UciPiece, UciSearchControl, UciSquare, UciTimeControl, parse_strict,
@@ -569,11 +569,15 @@ pub enum Reply {
     /// What the search has found so far.
     Info(Info),
     /// How far a search is that has not found anything new for a while.
-    Status {
-        /// Nodes searched since the `go`.
-        nodes: u64,
-        /// Time since the `go`.
-        elapsed: Duration,
+    Status(Status),
+    /// Which of the root's moves a long search is at.
+    CurrentMove {
+        /// The iteration, in plies.
+        depth: u32,
+        /// The move, ready to be sent.
+        mv: String,
+        /// Which of the root's moves it is, from 1.
+        number: u32,
     },
     /// `info string`, for people.
     Message(String),
@@ -588,10 +592,23 @@ pub enum Reply {
     Text(String),
 }
 
-/// A line of the search, complete and exact.
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The iteration under way, in plies; 0 if there is none.
+    pub depth: u32,
+    /// Nodes searched since the `go`.
+    pub nodes: u64,
+    /// How full the hash table was when that was last known, in permill.
+    pub hash_full: u32,
+    /// Time since the `go`.
+    pub elapsed: Duration,
+}
+
+/// A line of the search: of a finished iteration, or a bound on one that is under way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Info {
-    /// The finished depth, in plies.
+    /// The depth, in plies.
     pub depth: u32,
     /// The longest line that was looked at, in plies, where the search keeps count of it.
     pub seldepth: Option<u32>,
@@ -599,6 +616,8 @@ pub struct Info {
     pub multi_pv: usize,
     /// The score from the engine's point of view.
     pub score: ScoreText,
+    /// Whether it is just that, or a bound.
+    pub bound: Bound,
     /// The chances that go with the score, if they are asked for.
     pub wdl: Option<Wdl>,
     /// Nodes searched since the `go`.
@@ -625,8 +644,17 @@ impl Reply {
             Reply::Info(info) => {
                 out.push_str(&UciMessage::Info(info.attributes()).serialize());
             }
-            Reply::Status { nodes, elapsed } => {
-                out.push_str(&UciMessage::Info(status_attributes(*nodes, *elapsed)).serialize());
+            Reply::Status(status) => {
+                out.push_str(&UciMessage::Info(status.attributes()).serialize());
+            }
+            Reply::CurrentMove { depth, mv, number } => {
+                let attributes = vec![
+                    depth_attribute("depth", *depth, UciInfoAttribute::Depth),
+                    UciInfoAttribute::Any("currmove".into(), mv.clone()),
+                    // The crate has another word for it than UCI.
+                    UciInfoAttribute::Any("currmovenumber".into(), number.to_string()),
+                ];
+                out.push_str(&UciMessage::Info(attributes).serialize());
             }
             Reply::Message(text) => {
                 // A line break in here would begin a line of its own and be taken for a reply.
@@ -639,6 +667,16 @@ impl Reply {
             Reply::Text(text) => out.push_str(text),
         }
         out.push('\n');
+    }
+
+    /// Whether the reply only tells how a search goes on, so that any later one makes it stale.
+    #[must_use]
+    pub fn tells_progress(&self) -> bool {
+        match self {
+            Reply::Status(_) | Reply::CurrentMove { .. } => true,
+            Reply::Info(info) => info.bound != Bound::Exact,
+            _ => false,
+        }
     }
 }
 
@@ -657,7 +695,7 @@ impl Info {
         }
         attributes.extend([
             UciInfoAttribute::MultiPv(u16::try_from(self.multi_pv).unwrap_or(u16::MAX)),
-            score_attribute(self.score),
+            score_attribute(self.score, self.bound),
         ]);
         if let Some(Wdl { win, draw, loss }) = self.wdl {
             attributes.push(UciInfoAttribute::Any("wdl".into(), format!("{win} {draw} {loss}")));
@@ -665,7 +703,7 @@ impl Info {
         attributes.extend([
             UciInfoAttribute::Nodes(self.nodes),
             UciInfoAttribute::Nps(self.speed()),
-            UciInfoAttribute::HashFull(u16::try_from(self.hash_full).unwrap_or(u16::MAX)),
+            hash_attribute(self.hash_full),
             time_attribute(self.elapsed),
         ]);
         if !self.pv.is_empty() {
@@ -675,13 +713,22 @@ impl Info {
     }
 }
 
-/// The attributes of a line that only shows that the search goes on.
-fn status_attributes(nodes: u64, elapsed: Duration) -> Vec<UciInfoAttribute> {
-    vec![
-        UciInfoAttribute::Nodes(nodes),
-        UciInfoAttribute::Nps(speed(nodes, elapsed)),
-        time_attribute(elapsed),
-    ]
+impl Status {
+    fn attributes(&self) -> Vec<UciInfoAttribute> {
+        let depth =
+            (self.depth > 0).then(|| depth_attribute("depth", self.depth, UciInfoAttribute::Depth));
+        let rest = [
+            UciInfoAttribute::Nodes(self.nodes),
+            UciInfoAttribute::Nps(speed(self.nodes, self.elapsed)),
+            hash_attribute(self.hash_full),
+            time_attribute(self.elapsed),
+        ];
+        depth.into_iter().chain(rest).collect()
+    }
+}
+
+fn hash_attribute(permill: u32) -> UciInfoAttribute {
+    UciInfoAttribute::HashFull(u16::try_from(permill).unwrap_or(u16::MAX))
 }
 
 fn time_attribute(elapsed: Duration) -> UciInfoAttribute {
@@ -703,13 +750,19 @@ fn depth_attribute(name: &str, depth: u32, narrow: fn(u8) -> UciInfoAttribute) -
 }
 
 /// A score; vampirc-uci's own attribute holds mates up to 127 moves.
-fn score_attribute(score: ScoreText) -> UciInfoAttribute {
-    match score {
-        ScoreText::Centipawns(centipawns) => UciInfoAttribute::from_centipawns(centipawns),
-        ScoreText::Mate(moves) => i8::try_from(moves).map_or_else(
-            |_| UciInfoAttribute::Any("score".into(), format!("mate {moves}")),
-            UciInfoAttribute::from_mate,
-        ),
+fn score_attribute(score: ScoreText, bound: Bound) -> UciInfoAttribute {
+    let (cp, mate) = match score {
+        ScoreText::Centipawns(centipawns) => (Some(centipawns), None),
+        ScoreText::Mate(moves) => match i8::try_from(moves) {
+            Ok(moves) => (None, Some(moves)),
+            Err(_) => return UciInfoAttribute::Any("score".into(), format!("mate {moves}")),
+        },
+    };
+    UciInfoAttribute::Score {
+        cp,
+        mate,
+        lower_bound: (bound == Bound::Lower).then_some(true),
+        upper_bound: (bound == Bound::Upper).then_some(true),
     }
 }
 

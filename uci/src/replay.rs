@@ -406,10 +406,14 @@ fn parse_number(text: &str) -> Result<u64> {
     text.parse().with_context(|| format!("damaged: '{text}' is no number"))
 }
 
-/// What a line says about a search, without what depends on time; nothing if it says nothing.
+/// What a line says about a search, without what depends on time; nothing if it says nothing. Bounds
+/// are told of or not as time goes by.
 fn comparable(line: &str) -> Option<String> {
-    let is_line =
-        line.starts_with("info ") && !line.starts_with("info string") && line.contains(" score ");
+    let is_bound = [" lowerbound ", " upperbound "].iter().any(|word| line.contains(word));
+    let is_line = line.starts_with("info ")
+        && !line.starts_with("info string")
+        && line.contains(" score ")
+        && !is_bound;
     if line.starts_with("bestmove") {
         return Some(line.to_owned());
     }

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use cairn_engine::board::Board;
 use cairn_engine::moves::Move;
-use cairn_engine::search::{Limits, Outcome, Report, ScoreText, Searcher, Style, Verdict};
+use cairn_engine::search::{Bound, Limits, Outcome, Report, ScoreText, Searcher, Style, Verdict};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::clock::GoControl;
+use crate::clock::{GoControl, PROGRESS_DELAY, PROGRESS_INTERVAL};
 use crate::console;
 use crate::openings::{self, Request};
 use crate::options::DEFAULT_HASH;
@@ -115,7 +115,7 @@ pub struct SearchJob {
 /// What the worker tells.
 #[derive(Debug)]
 pub enum Event {
-    /// A finished iteration, or line of it.
+    /// A finished iteration, or line of it, or a bound on one that is under way.
     Line(Info),
     /// Something people should know.
     Note(String),
@@ -325,6 +325,8 @@ struct Watch<'a> {
     best_line: Option<Info>,
     /// The nodes at the end of the last silent iteration, if there was one.
     retry: Option<u64>,
+    /// When the next bound may be told of, counted from the `go`.
+    next_bound: Duration,
     /// The watch has told the search to stop.
     cut: bool,
 }
@@ -332,11 +334,16 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(job: &'a SearchJob, events: Sender<Event>) -> Watch<'a> {
         let lines = expected_lines(job);
-        Watch { job, events, lines, best_line: None, retry: None, cut: false }
+        let next_bound = PROGRESS_DELAY;
+        Watch { job, events, lines, best_line: None, retry: None, next_bound, cut: false }
     }
 
     /// Takes a report.
     fn take(&mut self, report: &Report<'_>) -> Verdict {
+        if report.bound != Bound::Exact {
+            self.take_bound(report);
+            return Verdict::Continue;
+        }
         if report.silent {
             self.retry = Some(report.nodes);
         } else {
@@ -353,6 +360,19 @@ impl<'a> Watch<'a> {
             return Verdict::Stop;
         }
         Verdict::Continue
+    }
+
+    /// Passes on that an iteration goes worse or better than expected: in long searches only, now and
+    /// then, for one line only, and never as a mate, which nobody could check.
+    fn take_bound(&mut self, report: &Report<'_>) {
+        let elapsed = self.job.started.elapsed();
+        let is_mate = matches!(report.score, ScoreText::Mate(_));
+        if elapsed < self.next_bound || self.job.limits.multi_pv > 1 || is_mate {
+            return;
+        }
+        self.next_bound = elapsed + PROGRESS_INTERVAL;
+        // Nobody listens only when the program is about to end.
+        let _ = self.events.send(Event::Line(self.job.describe(report)));
     }
 
     /// Whether to begin no further iteration: the time is up or, where a search is played again, the
@@ -408,6 +428,7 @@ impl SearchJob {
             seldepth: report.seldepth,
             multi_pv: report.multi_pv,
             score: report.score,
+            bound: report.bound,
             wdl: self.wdl(report.score),
             nodes: report.nodes,
             elapsed: self.started.elapsed(),
@@ -503,6 +524,7 @@ impl SearchJob {
             seldepth: None,
             multi_pv: 1,
             score,
+            bound: Bound::Exact,
             wdl: self.wdl(score),
             nodes: outcome.map_or(0, |outcome| outcome.nodes),
             elapsed: self.started.elapsed(),
@@ -559,6 +581,7 @@ mod tests {
             seldepth: Some(3),
             multi_pv: 1,
             score: ScoreText::Centipawns(5),
+            bound: Bound::Exact,
             wdl: None,
             nodes: 100,
             elapsed: Duration::ZERO,

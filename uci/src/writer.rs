@@ -4,6 +4,7 @@
 //! and nobody else. When the output breaks the thread ends, and that is how the controller learns it.
 
 use std::io::{self, Write};
+use std::mem::discriminant;
 use std::thread;
 use std::time::Duration;
 
@@ -82,13 +83,11 @@ fn write_all(
     let mut text = String::new();
     while let Ok(first) = queue.recv() {
         text.clear();
-        let mut batch = std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)).peekable();
-        while let Some(reply) = batch.next() {
-            // Who reads slowly is not told how far the search was some time ago.
-            let stale = matches!(reply, Reply::Status { .. })
-                && matches!(batch.peek(), Some(Reply::Status { .. } | Reply::Info(_)));
-            if !stale {
-                write(&reply, &mut text);
+        let batch: Vec<Reply> =
+            std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)).collect();
+        for (index, reply) in batch.iter().enumerate() {
+            if !is_stale(reply, &batch[index + 1..]) {
+                write(reply, &mut text);
             }
         }
         output.write_all(text.as_bytes())?;
@@ -97,9 +96,21 @@ fn write_all(
     Ok(())
 }
 
+/// Whether a reply need not be written, as others are waiting behind it: who reads slowly is not told
+/// how far the search was some time ago.
+fn is_stale(reply: &Reply, later: &[Reply]) -> bool {
+    reply.tells_progress()
+        && later.iter().any(|other| {
+            matches!(other, Reply::BestMove { .. } | Reply::Info(_))
+                || discriminant(other) == discriminant(reply)
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::{Info, Status};
+    use cairn_engine::search::{Bound, ScoreText};
 
     /// A peer that has gone away.
     struct Broken;
@@ -112,6 +123,35 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn progress_is_not_told_late() {
+        let line = |bound| {
+            Reply::Info(Info {
+                depth: 3,
+                seldepth: None,
+                multi_pv: 1,
+                score: ScoreText::Centipawns(5),
+                bound,
+                wdl: None,
+                nodes: 100,
+                elapsed: Duration::ZERO,
+                hash_full: 0,
+                pv: vec!["e2e4".into()],
+            })
+        };
+        let status =
+            Reply::Status(Status { depth: 3, nodes: 9, hash_full: 0, elapsed: Duration::ZERO });
+        let current = Reply::CurrentMove { depth: 3, mv: "e2e4".into(), number: 1 };
+        let (exact, lower) = (line(Bound::Exact), line(Bound::Lower));
+        for passing in [&status, &current, &lower] {
+            assert!(!is_stale(passing, &[Reply::ReadyOk]));
+            assert!(is_stale(passing, &[Reply::ReadyOk, passing.clone()]));
+            assert!(is_stale(passing, std::slice::from_ref(&exact)));
+            assert!(!is_stale(&exact, &[passing.clone(), exact.clone()]));
+        }
+        assert!(!is_stale(&current, &[status]), "they tell different things");
     }
 
     #[test]

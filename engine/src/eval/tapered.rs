@@ -1,9 +1,10 @@
 //! Tapered material and piece-square tables, relative to the kings.
 //!
-//! Two sums, one for the middle game and one for the endgame, blended by the men that are left. A
-//! man's table depends on where the kings are: the board is mirrored so that the own king stands on
-//! the files e to h, and there is a table for the enemy king on the same wing and one for the other.
-//! All four cases are kept up to date, so that a king that changes wings costs nothing.
+//! Two sums, one for the middle game and one for the endgame, blended by the men that are left. Each
+//! king sees the whole board in its own way: the board is turned to its side and mirrored so that it
+//! stands on the files e to h, and its whereabouts choose the table by which all men, its own and the
+//! enemy's, are counted. The evaluation is what one king sees less what the other one sees. When a
+//! king comes to see things differently its sum is made anew.
 //!
 //! Sources: <https://www.chessprogramming.org/Tapered_Eval>; king-relative tables as in akimbo and other
 //! engines that had them before a network.
@@ -21,19 +22,33 @@ const PHASE: [i32; 8] = [0, 0, 0, 1, 0, 1, 2, 4];
 /// The sum of the phase at the start of a game; more, after promotions, counts as much.
 pub const FULL_PHASE: i32 = 24;
 
-/// The number of weights of one phase: two cases of the enemy king, six kinds, 64 squares.
-pub const WEIGHTS: usize = 2 * 6 * 64;
+/// The tables by the king's whereabouts, rank 8 first, on the files e to h: on its first rank each
+/// square has its own.
+const KING_TABLE: [[u16; 4]; 8] = [
+    [9, 9, 9, 9],
+    [9, 9, 9, 9],
+    [8, 8, 8, 8],
+    [8, 8, 8, 8],
+    [7, 7, 7, 7],
+    [6, 6, 6, 6],
+    [4, 4, 5, 5],
+    [0, 1, 2, 3],
+];
+
+/// The kinds of men, pawns of both sides as one.
+pub const KINDS: usize = 6;
+
+/// How many whereabouts of a king are told apart.
+pub const KING_TABLES: usize = 10;
+/// The weights of one table and phase: own and enemy men, six kinds, 64 squares.
+pub const TABLE_WEIGHTS: usize = 2 * KINDS * 64;
+/// The number of weights of one phase.
+pub const WEIGHTS: usize = KING_TABLES * TABLE_WEIGHTS;
 
 /// How much a man counts towards the middle game; the sum is [`FULL_PHASE`] at the start.
 #[must_use]
 pub const fn phase_of(kind: Kind) -> i32 {
     PHASE[kind.index()]
-}
-
-/// On which wing a king stands: 1 for the files e to h, 0 for a to d.
-#[inline(always)]
-const fn wing(king: Square) -> usize {
-    (king.file() >> 2) as usize
 }
 
 #[inline(always)]
@@ -48,23 +63,46 @@ const fn table_kind(kind: Kind) -> usize {
     }
 }
 
-/// The number of the weight that a man takes when its own and the enemy king stand on these wings.
-#[inline(always)]
-const fn weight_index(piece: Piece, square: Square, own_wing: usize, enemy_wing: usize) -> usize {
-    let row = match piece.side() {
-        Side::White => square.row(),
-        Side::Black => 7 - square.row(),
-    };
-    let file = if own_wing == 1 { square.file() } else { 7 - square.file() };
-    let opposite = (own_wing ^ enemy_wing) & 1;
-    opposite * 384 + table_kind(piece.kind()) * 64 + (8 * row + file) as usize
+/// How a king sees the board.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct View {
+    side: Side,
+    /// The first weight of its table.
+    table: u16,
+    /// What turns and mirrors a square number from 0 to 63.
+    turn: u8,
 }
 
-/// The number of the weight that a man takes in this position, below [`WEIGHTS`].
+impl View {
+    #[inline(always)]
+    const fn new(side: Side, king: Square) -> View {
+        let turned = if let Side::Black = side { 56 } else { 0 };
+        let mirrored = if king.file() < 4 { 7 } else { 0 };
+        let square = compact(king) ^ turned ^ mirrored;
+        let table = KING_TABLE[square as usize >> 3][square as usize & 3];
+        View { side, table: table * TABLE_WEIGHTS as u16, turn: turned ^ mirrored }
+    }
+
+    /// The number of the weight that a man takes.
+    #[inline(always)]
+    const fn weight(self, piece: Piece, square: Square) -> usize {
+        let enemy = piece.side() as usize ^ self.side as usize;
+        let square = (compact(square) ^ self.turn) as usize;
+        self.table as usize + enemy * KINDS * 64 + table_kind(piece.kind()) * 64 + square
+    }
+}
+
+/// A square's number from 0 to 63.
+#[inline(always)]
+const fn compact(square: Square) -> u8 {
+    8 * square.row() + square.file()
+}
+
+/// The numbers of the weights that a man takes in this position, below [`WEIGHTS`]: the one that adds
+/// to white's view, and the one that is taken off for black's.
 #[must_use]
-pub fn weight_in(board: &Board, piece: Piece, square: Square) -> usize {
-    let own = wing(board.king(piece.side()));
-    weight_index(piece, square, own, wing(board.king(piece.side().other())))
+pub fn weights_in(board: &Board, piece: Piece, square: Square) -> [usize; 2] {
+    Side::ALL.map(|side| View::new(side, board.king(side)).weight(piece, square))
 }
 
 /// A middle game and an endgame number in one, so that one addition adds both.
@@ -95,24 +133,56 @@ static PAIRS: [Pair; WEIGHTS] = {
     pairs
 };
 
-/// The running sums: for each side, by own and enemy king's wing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// The running sums: what each side's king sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Sums {
-    by_wings: [[[Pair; 2]; 2]; 2],
+    views: [View; 2],
+    seen: [Pair; 2],
     phase: i32,
 }
 
 impl Sums {
+    fn of(board: &Board) -> Sums {
+        let mut sums = Sums {
+            views: Side::ALL.map(|side| View::new(side, board.king(side))),
+            seen: [Pair(0); 2],
+            phase: 0,
+        };
+        for side in Side::ALL {
+            sums.look(board, side);
+        }
+        for (piece, _) in men(board) {
+            sums.phase += phase_of(piece.kind());
+        }
+        sums
+    }
+
     #[inline(always)]
     fn add(&mut self, piece: Piece, square: Square, sign: i32) {
-        let sums = &mut self.by_wings[piece.side().index()];
-        for (own, sums) in sums.iter_mut().enumerate() {
-            for (enemy, sum) in sums.iter_mut().enumerate() {
-                sum.0 += sign * PAIRS[weight_index(piece, square, own, enemy)].0;
-            }
+        for (view, seen) in self.views.iter().zip(&mut self.seen) {
+            seen.0 += sign * PAIRS[view.weight(piece, square)].0;
         }
         self.phase += sign * phase_of(piece.kind());
     }
+
+    /// Sums up anew what a side's king sees.
+    fn look(&mut self, board: &Board, side: Side) {
+        let view = self.views[side.index()];
+        let seen = men(board).map(|(piece, square)| PAIRS[view.weight(piece, square)].0).sum();
+        self.seen[side.index()] = Pair(seen);
+    }
+}
+
+/// All men with their squares.
+fn men(board: &Board) -> impl Iterator<Item = (Piece, Square)> {
+    Side::ALL
+        .into_iter()
+        .flat_map(|side| {
+            let list = board.list(side);
+            list.squares_of(list.all())
+        })
+        .map(Square::from_index_masked)
+        .filter_map(|square| Some((board.piece_on(square)?, square)))
 }
 
 /// The evaluation: its sums, and those before each move that was made.
@@ -139,6 +209,16 @@ impl Observer for Tapered {
     }
 
     #[inline]
+    fn settle(&mut self, board: &Board) {
+        let mover = board.side_to_move().other();
+        let view = View::new(mover, board.king(mover));
+        if view != self.now.views[mover.index()] {
+            self.now.views[mover.index()] = view;
+            self.now.look(board, mover);
+        }
+    }
+
+    #[inline]
     fn pop(&mut self) {
         if let Some(before) = self.before.pop() {
             self.now = before;
@@ -148,25 +228,73 @@ impl Observer for Tapered {
 
 impl Evaluator for Tapered {
     fn of(board: &Board) -> Tapered {
-        let mut now = Sums::default();
-        for square in Square::all() {
-            if let Some(piece) = board.piece_on(square) {
-                now.add(piece, square, 1);
-            }
-        }
-        Tapered { now, before: Vec::with_capacity(256) }
+        Tapered { now: Sums::of(board), before: Vec::with_capacity(256) }
     }
 
     #[inline]
     fn evaluate(&self, board: &Board) -> Score {
         let us = board.side_to_move();
-        let (own, enemy) = (wing(board.king(us)), wing(board.king(us.other())));
-        let ours = self.now.by_wings[us.index()][own][enemy];
-        let theirs = self.now.by_wings[us.other().index()][enemy][own];
-        let balance = Pair(ours.0 - theirs.0);
+        let balance = Pair(self.now.seen[us.index()].0 - self.now.seen[us.other().index()].0);
         let phase = self.now.phase.min(FULL_PHASE);
         let blended = balance.middlegame() * phase + balance.endgame() * (FULL_PHASE - phase);
         clamp_evaluation(blended / FULL_PHASE + TEMPO)
+    }
+}
+
+/// What a kind of man is worth in a position, all men of a side together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Worth {
+    /// In the middle game, material and squares.
+    pub middlegame: i32,
+    /// In the endgame, material and squares.
+    pub endgame: i32,
+}
+
+/// The evaluation of a position in its parts, in hundredths of a pawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// What the men are worth, by side and then pawns, knights, bishops, rooks, queens, king.
+    pub men: [[Worth; KINDS]; 2],
+    /// How much the middle game counts, of [`FULL_PHASE`].
+    pub phase: i32,
+    /// What having the move is worth, from white's view.
+    pub tempo: i32,
+    /// All together, from white's view.
+    pub total: Score,
+}
+
+impl Terms {
+    /// The parts of a position.
+    #[must_use]
+    pub fn of(board: &Board) -> Terms {
+        let eval = Tapered::of(board);
+        let mut men = [[Worth::default(); KINDS]; 2];
+        for square in Square::all() {
+            if let Some(piece) = board.piece_on(square) {
+                let weights = weights_in(board, piece, square).map(|weight| PIECE_SQUARE[weight]);
+                let own = weights[piece.side().index()];
+                let other = weights[piece.side().other().index()];
+                let worth = &mut men[piece.side().index()][table_kind(piece.kind())];
+                worth.middlegame += i32::from(own.0) - i32::from(other.0);
+                worth.endgame += i32::from(own.1) - i32::from(other.1);
+            }
+        }
+        let view = if board.side_to_move() == Side::White { 1 } else { -1 };
+        Terms {
+            men,
+            phase: eval.now.phase.min(FULL_PHASE),
+            tempo: view * TEMPO,
+            total: view * eval.evaluate(board),
+        }
+    }
+
+    /// A side's sum.
+    #[must_use]
+    pub fn sum(&self, side: Side) -> Worth {
+        self.men[side.index()].iter().fold(Worth::default(), |sum, worth| Worth {
+            middlegame: sum.middlegame + worth.middlegame,
+            endgame: sum.endgame + worth.endgame,
+        })
     }
 }
 
@@ -175,6 +303,15 @@ mod tests {
     use super::*;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    fn assert_terms_add_up(board: &Board, eval: &Tapered) {
+        let terms = Terms::of(board);
+        let [white, black] = Side::ALL.map(|side| terms.sum(side));
+        let blended = (white.middlegame - black.middlegame) * terms.phase
+            + (white.endgame - black.endgame) * (FULL_PHASE - terms.phase);
+        assert_eq!(terms.total, clamp_evaluation(blended / FULL_PHASE + terms.tempo));
+        assert_eq!(terms.total.abs(), eval.evaluate(board).abs());
+    }
 
     #[test]
     fn following_a_game_agrees_with_starting_anew() {
@@ -192,6 +329,7 @@ mod tests {
                 board.make(moves[random.next_u64() as usize % moves.len()], &mut eval);
                 made += 1;
                 assert_eq!(eval.now, Tapered::of(&board).now, "{}", board.to_fen());
+                assert_terms_add_up(&board, &eval);
             }
             for _ in 0..made {
                 board.unmake(&mut eval);

@@ -4,7 +4,7 @@
 //! Sources: <https://www.chessprogramming.org/Iterative_Deepening>,
 //! <https://www.chessprogramming.org/Aspiration_Windows>.
 
-use super::entry::{self, CairnTable};
+use super::entry::{self, Bound, CairnTable};
 use super::history::Histories;
 use super::node::{Line, MAX_DEPTH, Root, Thread};
 use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
@@ -79,8 +79,10 @@ impl Cairn {
             return outcome;
         }
         let node_limit = limits.nodes.unwrap_or(u64::MAX);
-        let thread = Thread::<E>::new(board, &self.table, &mut self.histories, control, node_limit);
-        let mut deepening = Deepening { thread, table: &self.table, wanted, limits, sink };
+        let mut thread =
+            Thread::<E>::new(board, &self.table, &mut self.histories, control, node_limit);
+        thread.attention = limits.attention;
+        let mut deepening = Deepening { thread, table: &self.table, control, wanted, limits, sink };
         deepening.run(&mut outcome);
         outcome
     }
@@ -89,6 +91,7 @@ impl Cairn {
 struct Deepening<'a, 'b, E: Evaluator> {
     thread: Thread<'a, E>,
     table: &'a CairnTable,
+    control: &'a Control,
     /// The root moves to look at.
     wanted: Vec<Move>,
     limits: &'a Limits,
@@ -103,6 +106,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
         let mut last: Vec<Best> = Vec::new();
         for depth in 1..=last_depth {
             self.thread.seldepth = 0;
+            self.control.begin_iteration(depth as u32);
             let mut done: Vec<Best> = Vec::new();
             let mut verdict = Verdict::Continue;
             for number in 1..=lines {
@@ -112,12 +116,12 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
                     self.wanted.iter().copied().filter(|mv| !better.contains(mv)).collect();
                 self.thread.leaves_moves_out = self.thread.root_moves.len() < self.wanted.len()
                     || !self.limits.search_moves.is_empty();
-                let score = self.aspire(depth, last.get(number - 1).map(|best| best.score));
+                let score = self.aspire(depth, number, last.get(number - 1));
                 if self.thread.stopped {
                     break;
                 }
                 let best = Best { score, line: self.thread.line().iter().copied().collect() };
-                if self.report(depth, number, &best) == Verdict::Stop {
+                if self.report(depth, number, &best, Bound::Exact) == Verdict::Stop {
                     verdict = Verdict::Stop;
                 }
                 done.push(best);
@@ -138,9 +142,9 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
     }
 
     /// An iteration with a window around the last score, opened where that proves wrong.
-    fn aspire(&mut self, depth: i32, last: Option<Score>) -> Score {
+    fn aspire(&mut self, depth: i32, number: usize, last: Option<&Best>) -> Score {
         let mut delta = params::aspiration_delta();
-        let mut window = match last {
+        let mut window = match last.map(|best| best.score) {
             Some(last) if depth >= params::aspiration_depth() && !is_mate(last) => {
                 Window { alpha: (last - delta).max(-INFINITY), beta: (last + delta).min(INFINITY) }
             }
@@ -154,10 +158,15 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             }
             delta *= 2;
             if score <= window.alpha {
+                // No move is good enough, so the line is the one that was expected.
+                let line = last.map(|best| best.line.clone()).unwrap_or_default();
+                self.report(depth, number, &Best { score, line }, Bound::Upper);
                 window.beta = i32::midpoint(window.alpha, window.beta);
                 window.alpha =
                     if is_mate(score) { -INFINITY } else { (score - delta).max(-INFINITY) };
             } else if score >= window.beta {
+                let line = self.thread.line().iter().copied().collect();
+                self.report(depth, number, &Best { score, line }, Bound::Lower);
                 window.beta = if is_mate(score) { INFINITY } else { (score + delta).min(INFINITY) };
             } else {
                 return score;
@@ -165,12 +174,13 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
         }
     }
 
-    fn report(&mut self, depth: i32, number: usize, best: &Best) -> Verdict {
+    fn report(&mut self, depth: i32, number: usize, best: &Best, bound: Bound) -> Verdict {
         (self.sink)(&Report {
             depth: depth as u32,
             seldepth: Some(self.thread.seldepth as u32),
             multi_pv: number,
             score: score_text(best.score),
+            bound,
             nodes: self.thread.nodes,
             hash_full: entry::fill(self.table),
             pv: &best.line,
@@ -184,7 +194,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
         let Some(&first) = line.first() else { return };
         if in_first_line && outcome.best != Some(first) {
             let best = Best { score: self.thread.root_score, line };
-            self.report(depth, 1, &best);
+            self.report(depth, 1, &best, Bound::Exact);
             adopt(&best, depth, outcome);
         }
     }

@@ -12,7 +12,7 @@ use crate::score::Score;
 
 /// What a stored score says about the true one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Bound {
+pub enum Bound {
     /// At most this.
     Upper = 1,
     /// At least this.

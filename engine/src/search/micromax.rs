@@ -10,7 +10,7 @@
 //! always, a node at depth 1 needs only the captures on one square, and a cutoff needs no further
 //! move to be met; if so, the moves are met one by one in the original's order.
 
-use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
+use super::{Bound, Control, Limits, Outcome, Report, ScoreText, Verdict};
 use crate::attack::{Squares, at, attacks, line_step, on_board, reaches, steps};
 use crate::board::Board;
 use crate::hash::{Entry, SLOTS, Table};
@@ -453,6 +453,7 @@ impl MicroMax {
                     verdict = Verdict::Stop;
                 }
             }
+            control.begin_iteration(iteration.depth + 1);
             let mate_found = matches!((score_text(iteration), limits.mate),
                 (ScoreText::Mate(n), Some(asked)) if n > 0 && n as u32 <= asked);
             if mate_found { Verdict::Stop } else { verdict }
@@ -684,6 +685,7 @@ impl<'a> Run<'a> {
             seldepth: None,
             multi_pv,
             score: score_text(iteration),
+            bound: Bound::Exact,
             nodes: iteration.nodes,
             hash_full,
             pv,

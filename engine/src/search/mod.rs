@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::eval::Tapered;
 use deepen::Cairn;
+pub use entry::Bound;
 use micromax::MicroMax;
 
 /// How often, in nodes, a search looks at its stop flag and publishes its count.
@@ -90,11 +91,21 @@ pub struct Limits {
     pub search_moves: Vec<Move>,
     /// How many of the best moves get a line of their own, from 1.
     pub multi_pv: usize,
+    /// How many of a hundred quiet moves are seen below the root, in style Cairn; which ones depends
+    /// on the position alone. Without it all are.
+    pub attention: Option<u8>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { depth: None, nodes: None, mate: None, search_moves: Vec::new(), multi_pv: 1 }
+        Limits {
+            depth: None,
+            nodes: None,
+            mate: None,
+            search_moves: Vec::new(),
+            multi_pv: 1,
+            attention: None,
+        }
     }
 }
 
@@ -104,7 +115,21 @@ impl Default for Limits {
 pub struct Control {
     stop: AtomicBool,
     nodes: AtomicU64,
+    /// The iteration and the root move under way, see [`CurrentMove`]; only the search writes it.
+    current: AtomicU64,
 }
+
+/// The root move that is being searched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CurrentMove {
+    /// The move.
+    pub mv: Move,
+    /// Which of the root's moves it is, from 1.
+    pub number: u32,
+}
+
+/// The iteration takes the low bits of the word that is shared, the move and its number the others.
+const ITERATION_BITS: u32 = 16;
 
 impl Control {
     /// A control block for one search.
@@ -132,6 +157,31 @@ impl Control {
 
     fn publish(&self, nodes: u64) {
         self.nodes.store(nodes, Ordering::Relaxed);
+    }
+
+    /// The iteration under way; 0 before the first.
+    #[must_use]
+    pub fn iteration(&self) -> u32 {
+        u32::from(self.current.load(Ordering::Relaxed) as u16)
+    }
+
+    /// The root move under way, where the search says it.
+    #[must_use]
+    pub fn current_move(&self) -> Option<CurrentMove> {
+        let word = self.current.load(Ordering::Relaxed) >> ITERATION_BITS;
+        let mv = Move::from_raw(word as u16)?;
+        let number = (word >> 16) as u32;
+        (number > 0).then_some(CurrentMove { mv, number })
+    }
+
+    fn begin_iteration(&self, depth: u32) {
+        self.current.store(u64::from(depth as u16), Ordering::Relaxed);
+    }
+
+    fn begin_root_move(&self, mv: Move, number: u32) {
+        let word = u64::from(number) << 16 | u64::from(mv.raw());
+        let iteration = u64::from(self.iteration());
+        self.current.store(word << ITERATION_BITS | iteration, Ordering::Relaxed);
     }
 }
 
@@ -166,6 +216,9 @@ pub struct Report<'a> {
     pub multi_pv: usize,
     /// What the line is worth.
     pub score: ScoreText,
+    /// Whether it is worth just that. An iteration that is still under way may tell of a bound; what
+    /// the sink answers to that means nothing.
+    pub bound: Bound,
     /// Nodes counted since the search began.
     pub nodes: u64,
     /// How full the hash table is, in permill.

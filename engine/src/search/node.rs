@@ -114,6 +114,11 @@ impl<E: Evaluator> Observer for Watchers<E> {
     }
 
     #[inline]
+    fn settle(&mut self, board: &Board) {
+        self.eval.settle(board);
+    }
+
+    #[inline]
     fn pop(&mut self) {
         self.eval.pop();
         self.structure.pop();
@@ -140,6 +145,8 @@ pub(super) struct Thread<'a, E: Evaluator> {
     pub(super) leaves_moves_out: bool,
     /// What the best root move so far is worth.
     pub(super) root_score: Score,
+    /// How many of a hundred quiet moves are seen, if not all.
+    pub(super) attention: Option<u8>,
     frames: Vec<Frame>,
 }
 
@@ -164,6 +171,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             root_moves: Vec::new(),
             leaves_moves_out: false,
             root_score: DRAW,
+            attention: None,
             frames: vec![Frame::default(); MAX_PLY + 2],
         }
     }
@@ -196,8 +204,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     #[inline]
     fn make(&mut self, mv: Move, ply: usize) {
         self.frames[ply].moved = moving(&self.board, mv);
+        self.table.prefetch(self.board.likely_keys_after(mv));
         self.board.make(mv, &mut self.watchers);
-        self.table.prefetch(self.board.keys());
     }
 
     #[inline]
@@ -346,6 +354,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             }
             let Some(moving) = moving(&self.board, mv) else { continue };
             number += 1;
+            if K::ROOT {
+                self.control.begin_root_move(mv, number as u32);
+            }
             let quiet = !is_noisy(&self.board, mv);
             let history = if quiet {
                 self.histories.quiet(us, mv, moving, &earlier)
@@ -482,6 +493,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         if quiet && !movegen::gives_check(&self.board, mv) {
             let late = prune::late_move_limit(facts).is_some_and(|limit| number > limit);
             if late
+                || prune::overlooks(self.attention, self.board.keys().lock, mv)
                 || prune::is_futile(facts, alpha, reduced_depth)
                 || prune::has_bad_history(history, reduced_depth)
             {

@@ -1,6 +1,7 @@
 //! Decisions: what need not be searched, and what may be searched less deeply. Pure functions of the
 //! facts of a node; none of them searches.
 
+use crate::moves::Move;
 use crate::params;
 use crate::score::{MATE_BAND, Score, is_mate};
 
@@ -78,6 +79,15 @@ pub(crate) fn exchange_margin(facts: &Facts, quiet: bool, reduced_depth: i32) ->
 pub(crate) fn has_bad_history(history: i32, reduced_depth: i32) -> bool {
     reduced_depth <= params::history_prune_depth()
         && history < -params::history_prune_margin() * reduced_depth.max(1)
+}
+
+/// Whether a quiet move is not seen where so many of a hundred are: always the same ones of a
+/// position, so that a limited search can be repeated.
+pub(crate) fn overlooks(attention: Option<u8>, position: u64, mv: Move) -> bool {
+    attention.is_some_and(|percent| {
+        let mixed = (position ^ u64::from(mv.raw())).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) * 100 >> 32 >= u64::from(percent)
+    })
 }
 
 /// 1024 times the binary logarithm of 0 to 63 (of 1 for 0), rounded down.

@@ -6,76 +6,95 @@
 //! ```
 //!
 //! Logistic regression by Adam: the expected result of a position, a logistic function of its
-//! evaluation, is fitted to a blend of the game's result and of what the search thought. Everything
-//! runs in one thread and in a fixed order, so that the same data make the same tables. Source:
+//! evaluation, is fitted to a blend of the game's result and of what the search thought. A weight is
+//! a part that all tables share plus what is its table's own, and the own part is drawn to nothing:
+//! where a table has seen little it follows the others. Everything is done in a fixed order, so that
+//! the same data make the same tables. Source:
 //! <https://www.chessprogramming.org/Texel%27s_Tuning_Method>.
 
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::Range;
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 use cairn_engine::board::Board;
-use cairn_engine::eval::tapered::{FULL_PHASE, WEIGHTS, phase_of, weight_in};
+use cairn_engine::eval::tapered::{
+    FULL_PHASE, KING_TABLES, TABLE_WEIGHTS, WEIGHTS, phase_of, weights_in,
+};
 use cairn_engine::piece::{Kind, Side};
 use cairn_engine::score::is_mate;
 use cairn_engine::selfplay::{GameResult, Record};
 use cairn_engine::square::Square;
 
 /// Bare material in centipawns: pawn, knight, bishop, rook, queen, king.
-const MATERIAL: [f64; 6] = [100.0, 300.0, 300.0, 500.0, 900.0, 0.0];
-const BARE_TEMPO: f64 = 0.0;
+const MATERIAL: [f32; 6] = [100.0, 300.0, 300.0, 500.0, 900.0, 0.0];
 
 /// Centipawns for odds of ten to one.
-const SCALE: f64 = 400.0;
+const SCALE: f32 = 400.0;
 /// How much of the target is the game's result; the rest is the search's score.
-const RESULT_WEIGHT: f64 = 0.6;
+const RESULT_WEIGHT: f32 = 0.5;
 /// Positions beyond this are decided and tell nothing about squares.
 const LARGEST_SCORE: i16 = 1200;
 /// Passes over the data.
 const EPOCHS: usize = 40;
+/// One game in so many is kept from the fit and tells what it is worth elsewhere.
+const HELD_BACK: usize = 20;
 /// Positions between two steps.
-const BATCH: usize = 8192;
+const BATCH: usize = 16384;
+/// Parts of a batch that are summed up apart, so that several cores can share it. Part of the result:
+/// sums depend on their order.
+const PARTS: usize = 4;
 /// Centipawns a step at the start; it falls linearly to a hundredth.
-const LEARNING_RATE: f64 = 2.0;
-/// Pulls each square towards the mean of its table, against noise where little has happened.
-const SMOOTHING: f64 = 3e-5;
+const LEARNING_RATE: f32 = 1.0;
+/// Pulls what a table has of its own towards nothing, against noise where little has happened.
+const SHRINKING: f32 = 5e-7;
 
 /// A position as the fit sees it.
 struct Position {
     /// Index range of its men in [`Data::men`].
-    men: std::ops::Range<usize>,
+    men: Range<usize>,
     /// 1 with all men on the board, 0 with kings and pawns only.
-    phase: f64,
+    phase: f32,
     /// +1 if white is to move, -1 if black.
-    side: f64,
+    side: f32,
     /// What white can expect, from 0 to 1.
-    target: f64,
+    target: f32,
+    /// Not to be fitted to.
+    held_back: bool,
 }
 
-/// All positions; a man is its weight's number, negated and less one for black.
+/// All positions; a man is the weight that white's king sees and the one that black's does.
 #[derive(Default)]
 struct Data {
-    men: Vec<i16>,
+    men: Vec<[u16; 2]>,
     positions: Vec<Position>,
+    games: usize,
 }
 
-fn sigmoid(score: f64) -> f64 {
-    1.0 / (1.0 + 10f64.powf(-score / SCALE))
+fn sigmoid(score: f32) -> f32 {
+    1.0 / (1.0 + libm::exp10f(-score / SCALE))
 }
 
 impl Data {
-    fn read(&mut self, file: &str) -> Result<usize> {
+    fn read(&mut self, file: &str) -> Result<()> {
         let bytes = fs::read(file).with_context(|| format!("reading {file}"))?;
-        let (mut at, mut games) = (0, 0);
+        let mut at = 0;
         while let Some((record, length)) = Record::read(&bytes[at..]) {
             self.add_game(&record);
             at += length;
-            games += 1;
+            self.games += 1;
         }
         if at != bytes.len() {
-            bail!("{file} is damaged after {games} games, at byte {at}");
+            bail!("{file} is damaged at byte {at}");
         }
-        Ok(games)
+        Ok(())
+    }
+
+    /// The numbers of the positions that are fitted to, or of the others.
+    fn numbers(&self, held_back: bool) -> Vec<usize> {
+        let all = self.positions.iter().enumerate();
+        all.filter(|(_, position)| position.held_back == held_back).map(|(i, _)| i).collect()
     }
 
     fn add_game(&mut self, record: &Record) {
@@ -92,7 +111,7 @@ impl Data {
             let captures = board.piece_on(ply.mv.to()).is_some();
             let decided = ply.score.abs() > LARGEST_SCORE || is_mate(i32::from(ply.score));
             if !captures && !decided && !board.in_check() {
-                let searched = sigmoid(f64::from(ply.score));
+                let searched = sigmoid(f32::from(ply.score));
                 let target = RESULT_WEIGHT * result + (1.0 - RESULT_WEIGHT) * searched;
                 self.add_position(&board, target);
             }
@@ -100,65 +119,122 @@ impl Data {
         }
     }
 
-    fn add_position(&mut self, board: &Board, target: f64) {
+    fn add_position(&mut self, board: &Board, target: f32) {
         let first = self.men.len();
         let mut phase = 0;
         for square in Square::all() {
             if let Some(piece) = board.piece_on(square) {
-                let weight = weight_in(board, piece, square) as i16;
-                self.men.push(if piece.side() == Side::White { weight } else { -weight - 1 });
+                self.men.push(weights_in(board, piece, square).map(|weight| weight as u16));
                 phase += phase_of(piece.kind());
             }
         }
         self.positions.push(Position {
             men: first..self.men.len(),
-            phase: f64::from(phase.min(FULL_PHASE)) / f64::from(FULL_PHASE),
+            phase: phase.min(FULL_PHASE) as f32 / FULL_PHASE as f32,
             side: if board.side_to_move() == Side::White { 1.0 } else { -1.0 },
             target,
+            held_back: self.games.is_multiple_of(HELD_BACK),
         });
     }
 }
 
-/// Middle game and endgame weights, and what the move is worth: [`WEIGHTS`] twice and one more.
-type Weights = Vec<f64>;
+/// Middle game and endgame weights in turn, what the move is worth, then the parts that all tables
+/// share.
+type Weights = Vec<f32>;
 const TEMPO: usize = 2 * WEIGHTS;
+const SHARED: usize = TEMPO + 1;
+const ALL: usize = SHARED + 2 * TABLE_WEIGHTS;
 
 fn bare() -> Weights {
-    let mut weights = vec![0.0; TEMPO + 1];
-    for (index, weight) in weights[..TEMPO].iter_mut().enumerate() {
-        *weight = MATERIAL[index / 64 % 6];
+    let mut weights = vec![0.0; ALL];
+    for (index, weight) in weights[SHARED..].iter_mut().enumerate() {
+        let number = index / 2;
+        // Both kings see each man: half of it counts for one, half against the other.
+        let half = MATERIAL[number / 64 % 6] / 2.0;
+        *weight = if number < TABLE_WEIGHTS / 2 { half } else { -half };
     }
-    weights[TEMPO] = BARE_TEMPO;
+    spread(&mut weights, |_| 0.0);
     weights
 }
 
-/// The weight that a man's number stands for, and its sign.
-fn decode(man: i16) -> (usize, f64) {
-    if man >= 0 { (man as usize, 1.0) } else { ((-man - 1) as usize, -1.0) }
+/// Sets each table's weights to the shared part plus its own.
+fn spread(weights: &mut Weights, own: impl Fn(usize) -> f32) {
+    let (tables, rest) = weights.split_at_mut(TEMPO);
+    for (index, weight) in tables.iter_mut().enumerate() {
+        *weight = rest[1 + index % (2 * TABLE_WEIGHTS)] + own(index);
+    }
 }
 
-fn evaluate(weights: &Weights, position: &Position, men: &[i16]) -> f64 {
+fn evaluate(weights: &Weights, position: &Position, men: &[[u16; 2]]) -> f32 {
     let (mut middlegame, mut endgame) = (0.0, 0.0);
-    for &man in men {
-        let (index, sign) = decode(man);
-        middlegame += sign * weights[index];
-        endgame += sign * weights[WEIGHTS + index];
+    for &[white, black] in men {
+        let (white, black) = (2 * usize::from(white), 2 * usize::from(black));
+        middlegame += weights[white] - weights[black];
+        endgame += weights[white + 1] - weights[black + 1];
     }
     middlegame * position.phase + endgame * (1.0 - position.phase) + position.side * weights[TEMPO]
 }
 
+/// The gradient of the squared error over some positions, and the error itself.
+fn slope_of(data: &Data, weights: &Weights, numbers: &[usize]) -> (Vec<f32>, f32) {
+    let mut gradient = vec![0.0; SHARED];
+    let mut loss = 0.0;
+    for &number in numbers {
+        let position = &data.positions[number];
+        let men = &data.men[position.men.clone()];
+        let expected = sigmoid(evaluate(weights, position, men));
+        let error = expected - position.target;
+        loss += error * error;
+        let slope = error * expected * (1.0 - expected);
+        let (middlegame, endgame) = (slope * position.phase, slope * (1.0 - position.phase));
+        for &[white, black] in men {
+            let (white, black) = (2 * usize::from(white), 2 * usize::from(black));
+            gradient[white] += middlegame;
+            gradient[white + 1] += endgame;
+            gradient[black] -= middlegame;
+            gradient[black + 1] -= endgame;
+        }
+        gradient[TEMPO] += slope * position.side;
+    }
+    (gradient, loss)
+}
+
+/// The same over a batch, its parts side by side.
+fn batch_slope(data: &Data, weights: &Weights, batch: &[usize]) -> (Vec<f32>, f32) {
+    let parts: Vec<(Vec<f32>, f32)> = thread::scope(|scope| {
+        let workers: Vec<_> = batch
+            .chunks(batch.len().div_ceil(PARTS))
+            .map(|part| scope.spawn(|| slope_of(data, weights, part)))
+            .collect();
+        workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
+    });
+    let mut gradient = vec![0.0; ALL];
+    let mut loss = 0.0;
+    for (part, part_loss) in parts {
+        for (sum, slope) in gradient.iter_mut().zip(part) {
+            *sum += slope / batch.len() as f32;
+        }
+        loss += part_loss;
+    }
+    for index in 0..TEMPO {
+        gradient[SHARED + index % (2 * TABLE_WEIGHTS)] += gradient[index];
+    }
+    (gradient, loss)
+}
+
 /// Adam's moments for each weight.
 struct Adam {
-    first: Vec<f64>,
-    second: Vec<f64>,
+    first: Vec<f32>,
+    second: Vec<f32>,
     steps: i32,
 }
 
 impl Adam {
-    fn step(&mut self, weights: &mut Weights, gradient: &[f64], rate: f64) {
-        const DECAY: (f64, f64) = (0.9, 0.999);
+    fn step(&mut self, weights: &mut Weights, gradient: &[f32], rate: f32) {
+        const DECAY: (f32, f32) = (0.9, 0.999);
         self.steps += 1;
-        let corrections = (1.0 - DECAY.0.powi(self.steps), 1.0 - DECAY.1.powi(self.steps));
+        let decayed = |decay: f32| 1.0 - libm::powf(decay, self.steps as f32);
+        let corrections = (decayed(DECAY.0), decayed(DECAY.1));
         for (i, &slope) in gradient.iter().enumerate() {
             self.first[i] = DECAY.0 * self.first[i] + (1.0 - DECAY.0) * slope;
             self.second[i] = DECAY.1 * self.second[i] + (1.0 - DECAY.1) * slope * slope;
@@ -170,51 +246,36 @@ impl Adam {
 
 fn fit(data: &Data) -> Weights {
     let mut weights = bare();
-    let mut adam = Adam { first: vec![0.0; TEMPO + 1], second: vec![0.0; TEMPO + 1], steps: 0 };
-    let order = shuffled(data.positions.len());
+    // What is fitted: each table's own part, the tempo, the shared parts.
+    let mut fitted = weights.clone();
+    fitted[..TEMPO].fill(0.0);
+    let mut adam = Adam { first: vec![0.0; ALL], second: vec![0.0; ALL], steps: 0 };
+    let order = shuffled(data.numbers(false));
+    let held_back = data.numbers(true);
     for epoch in 0..EPOCHS {
-        let rate = LEARNING_RATE * (1.0 - 0.99 * epoch as f64 / EPOCHS as f64);
+        let rate = LEARNING_RATE * (1.0 - 0.99 * epoch as f32 / EPOCHS as f32);
         let mut loss = 0.0;
         for batch in order.chunks(BATCH) {
-            let mut gradient = smoothing_gradient(&weights);
-            for &number in batch {
-                let position = &data.positions[number];
-                let men = &data.men[position.men.clone()];
-                let expected = sigmoid(evaluate(&weights, position, men));
-                let error = expected - position.target;
-                loss += error * error;
-                let slope = error * expected * (1.0 - expected) / batch.len() as f64;
-                for &man in men {
-                    let (index, sign) = decode(man);
-                    gradient[index] += slope * sign * position.phase;
-                    gradient[WEIGHTS + index] += slope * sign * (1.0 - position.phase);
-                }
-                gradient[TEMPO] += slope * position.side;
+            let (mut gradient, batch_loss) = batch_slope(data, &weights, batch);
+            loss += f64::from(batch_loss);
+            for (slope, own) in gradient[..TEMPO].iter_mut().zip(&fitted) {
+                *slope += SHRINKING * own;
             }
-            adam.step(&mut weights, &gradient, rate);
+            adam.step(&mut fitted, &gradient, rate);
+            weights[TEMPO..].copy_from_slice(&fitted[TEMPO..]);
+            spread(&mut weights, |index| fitted[index]);
         }
-        eprintln!("epoch {}/{EPOCHS}: error {:.6}", epoch + 1, loss / order.len() as f64);
+        let elsewhere = slope_of(data, &weights, &held_back).1 / held_back.len().max(1) as f32;
+        let loss = loss / order.len() as f64;
+        eprintln!("epoch {}/{EPOCHS}: error {loss:.6}, elsewhere {elsewhere:.6}", epoch + 1);
     }
     weights
 }
 
-fn smoothing_gradient(weights: &Weights) -> Vec<f64> {
-    let mut gradient = vec![0.0; TEMPO + 1];
-    for table in 0..TEMPO / 64 {
-        let range = table * 64..(table + 1) * 64;
-        let mean = weights[range.clone()].iter().sum::<f64>() / 64.0;
-        for i in range {
-            gradient[i] = SMOOTHING * (weights[i] - mean) / 100.0;
-        }
-    }
-    gradient
-}
-
 /// Numbers in an order that has nothing to do with that of the games.
-fn shuffled(count: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
+fn shuffled(mut order: Vec<usize>) -> Vec<usize> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    for i in (1..count).rev() {
+    for i in (1..order.len()).rev() {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -228,25 +289,30 @@ fn write(file: &str, weights: &Weights) -> Result<()> {
         "//! The numbers of the tapered evaluation: material and square in one, in hundredths of a pawn.\n\
          //!\n\
          //! Written by the tuner; see the README of `scripts/tune`. Each entry is (middle game, endgame).\n\
-         //! Rank 8 first, from the own side's view, mirrored so that the own king stands on the files e\n\
-         //! to h. First the tables for the enemy king on the same wing, then those for the other.\n\n",
+         //! Rank 8 first, from the king's own side, mirrored so that it stands on the files e to h. For\n\
+         //! each of its whereabouts the tables of its own men, then those of the enemy's.\n\n",
     );
     let rounded = |index: usize| weights[index].round() as i64;
     writeln!(text, "/// What it is worth to have the move.")?;
     writeln!(text, "pub(super) const TEMPO: i32 = {};\n", rounded(TEMPO))?;
-    writeln!(text, "/// By enemy king's wing, kind and square.")?;
+    writeln!(text, "/// By the king's whereabouts, side, kind and square.")?;
     writeln!(text, "#[rustfmt::skip]")?;
     writeln!(text, "pub(super) static PIECE_SQUARE: [(i16, i16); {WEIGHTS}] = [")?;
     let kinds = [Kind::WhitePawn, Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen, Kind::King];
-    for (table, wing) in ["same wing", "other wing"].into_iter().enumerate() {
-        for (number, kind) in kinds.into_iter().enumerate() {
-            writeln!(text, "    // {}, {wing}", kind.letter())?;
-            for row in 0..8 {
-                let first = table * 384 + number * 64 + row * 8;
-                let entries: Vec<String> = (first..first + 8)
-                    .map(|index| format!("({}, {}),", rounded(index), rounded(WEIGHTS + index)))
-                    .collect();
-                writeln!(text, "    {}", entries.join(" "))?;
+    let mut next = 0;
+    for table in 0..KING_TABLES {
+        for side in ["own", "enemy"] {
+            for kind in kinds {
+                writeln!(text, "    // king at {table}, {side} {}", kind.letter())?;
+                for _row in 0..8 {
+                    let entries: Vec<String> = (next..next + 8)
+                        .map(|index| {
+                            format!("({}, {}),", rounded(2 * index), rounded(2 * index + 1))
+                        })
+                        .collect();
+                    writeln!(text, "    {}", entries.join(" "))?;
+                    next += 8;
+                }
             }
         }
     }
@@ -261,11 +327,10 @@ fn main() -> Result<()> {
         ["bare", file] => write(file, &bare()),
         ["fit", file, data @ ..] if !data.is_empty() => {
             let mut all = Data::default();
-            let mut games = 0;
             for name in data {
-                games += all.read(name)?;
+                all.read(name)?;
             }
-            eprintln!("{games} games, {} positions", all.positions.len());
+            eprintln!("{} games, {} positions", all.games, all.positions.len());
             if all.positions.is_empty() {
                 bail!("the data hold no position to learn from");
             }
