@@ -2,7 +2,7 @@
 # Writes scripts/openings.epd, the opening positions of the match scripts.
 #
 # `cairn genfens` plays 8 random moves from the starting position and keeps what the historical
-# search finds playable. Of these, this script keeps each position once, without checks, and only if
+# search finds playable. Of these, this script keeps each position once, and only if
 # style Cairn finds it even after a short search. Both count nodes and know no time: the same seed and
 # the same build give the same file on every machine. A later build judges a little differently, so
 # the file in the repository, made by the build whose bench is 15678479, stays as it is: results
