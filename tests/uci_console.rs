@@ -188,3 +188,58 @@ fn openings_for_testing_come_as_openbench_wants_them() {
     let missing = cairn(&["genfens 1 seed 1 book /no/such/book", "quit"]);
     assert!(lines(&missing).iter().any(|line| line.contains("/no/such/book")));
 }
+
+#[cfg(not(feature = "tune"))]
+#[test]
+fn a_build_with_fixed_parameters_says_how_to_make_another() {
+    let output = cairn(&["spsa"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--features tune"));
+    assert!(!lines(&cairn(&["uci"])).iter().any(|line| line.contains("lmr_base")));
+}
+
+#[cfg(feature = "tune")]
+#[test]
+fn parameters_are_listed_and_set_for_the_next_search() {
+    let output = cairn(&["spsa"]);
+    assert_eq!(output.status.code(), Some(0));
+    let spsa = lines(&output);
+    let declared: Vec<String> = lines(&cairn(&["uci"]))
+        .into_iter()
+        .filter(|line| line.starts_with("option name "))
+        .collect();
+    assert!(spsa.len() > 20, "{spsa:#?}");
+    for line in &spsa {
+        let fields: Vec<&str> = line.split(", ").collect();
+        let [name, "int", value, min, max, _, "0.002"] = fields.as_slice() else {
+            panic!("not as OpenBench reads it: {line}");
+        };
+        let option = format!("option name {name} type spin default {value} min {min} max {max}");
+        assert!(declared.contains(&option), "{option}");
+    }
+
+    // The number before each answer, of a depth that is searched with one setting after the other.
+    let nodes = |settings: &[&str]| -> Vec<String> {
+        let mut commands = vec!["setoption name Style value Cairn"];
+        for setting in settings {
+            commands.extend(["ucinewgame", setting, "go depth 8"]);
+        }
+        let lines = lines(&cairn(&commands));
+        let last = lines.windows(2).filter(|pair| pair[1].starts_with("bestmove"));
+        last.map(|pair| {
+            let (_, rest) = pair[0].split_once(" nodes ").expect("nodes");
+            rest.split(' ').next().expect("a number").to_owned()
+        })
+        .collect()
+    };
+    // Late move reductions are computed from the parameters, not from a table made at the start.
+    for name in ["lmr_base", "lmr_divisor", "rfp_margin", "see_pawn"] {
+        let param = spsa.iter().find(|line| line.starts_with(name)).expect(name);
+        let fields: Vec<&str> = param.split(", ").collect();
+        let [least, usual] =
+            [fields[3], fields[2]].map(|value| format!("setoption name {name} value {value}"));
+        let counts = nodes(&[&usual, &least, &usual]);
+        assert_ne!(counts[0], counts[1], "{name}");
+        assert_eq!(counts[0], counts[2], "{name}");
+    }
+}

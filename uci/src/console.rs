@@ -11,6 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use cairn_engine::bench;
 use cairn_engine::board::Board;
 use cairn_engine::eval::tapered::{FULL_PHASE, KINDS, Terms, Worth};
+use cairn_engine::params;
 use cairn_engine::perft;
 use cairn_engine::piece::{Kind, Side};
 use cairn_engine::search::micromax::root_balance;
@@ -46,6 +47,7 @@ cairn eval [FEN]            say what a position is worth before anything is sear
 cairn replay LOG            play a session again that the option 'Debug Log File' has written down, and
                             compare: 0 all the same, 1 a difference, 2 no usable log, 3 the log is
                             incomplete but the same as far as it goes
+cairn spsa                  list the parameters of the search as OpenBench tunes them (feature 'tune')
 cairn \"genfens N seed S book None\"
                             print N opening positions for testing, always the same for a seed
 cairn COMMAND...            carry out UCI commands, one to an argument, and exit:
@@ -67,6 +69,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["go", rest @ ..] => run_analysis(rest),
         ["eval", fen @ ..] => run_eval(fen),
         ["replay", rest @ ..] => run_replay(rest),
+        ["spsa"] => run_spsa(),
         _ => run_commands(arguments),
     };
     match done {
@@ -154,6 +157,25 @@ fn run_replay(arguments: &[&str]) -> Result<(), Failure> {
             is_usage: false,
         }),
     }
+}
+
+/// `cairn spsa`: a line `name, int, value, min, max, c_end, r_end` for each parameter. The step at the
+/// end is a twentieth of the range, at least a half, and the learning rate is OpenBench's usual one.
+fn run_spsa() -> Result<(), Failure> {
+    if !cfg!(feature = "tune") {
+        return Err(anyhow!(
+            "the parameters of this build are fixed; one that can be tuned is made with \
+             'cargo build --release -p cairn --features tune'"
+        )
+        .into());
+    }
+    let mut text = String::new();
+    for param in params::ALL {
+        let step = (f64::from(param.max - param.min) / 20.0).max(0.5);
+        let (name, value, min, max) = (param.name, param.default, param.min, param.max);
+        let _ = writeln!(text, "{name}, int, {value}, {min}, {max}, {step}, 0.002");
+    }
+    print(&text)
 }
 
 /// The position that a command line names: a FEN, in one piece or several, or the first of all.

@@ -537,6 +537,8 @@ impl Controller {
             search.start_clock(at);
         }
         let limits = self.limits(go, search_moves);
+        #[cfg(feature = "tune")]
+        self.settings.apply_params();
         let job = SearchJob {
             setup: self.take_setup(),
             board,

@@ -1,5 +1,10 @@
 //! The options: one table that says all about each, and the settings they change.
 
+#[cfg(feature = "tune")]
+use std::sync::LazyLock;
+
+#[cfg(feature = "tune")]
+use cairn_engine::params;
 use cairn_engine::search::Style;
 
 use crate::level::{self, Level};
@@ -64,6 +69,9 @@ pub enum Kind {
         /// The value now.
         get: fn(&Settings) -> &str,
     },
+    /// A whole number: the parameter of the search with this index.
+    #[cfg(feature = "tune")]
+    Param(usize),
     /// Something to do.
     Button {
         /// Does it.
@@ -121,6 +129,9 @@ pub struct Settings {
     pub log_file: String,
     /// Which search is used.
     pub style: Style,
+    /// The parameters of the search, in their order.
+    #[cfg(feature = "tune")]
+    pub params: Vec<i32>,
 }
 
 impl Settings {
@@ -128,6 +139,15 @@ impl Settings {
     #[must_use]
     pub fn level(&self) -> Option<Level> {
         (self.limit_strength && !self.analyse_mode).then(|| Level::of(self.elo))
+    }
+
+    /// Hands the parameters to the search. They belong to the whole program, so nothing may be searched
+    /// meanwhile.
+    #[cfg(feature = "tune")]
+    pub fn apply_params(&self) {
+        for (param, &value) in params::ALL.iter().zip(&self.params) {
+            (param.set)(value);
+        }
     }
 }
 
@@ -390,9 +410,24 @@ static TABLE_OPTIONS: [UciOption; 4] = [
     },
 ];
 
+/// The parameters of the search, one option each.
+#[cfg(feature = "tune")]
+static PARAM_OPTIONS: LazyLock<Vec<UciOption>> = LazyLock::new(|| {
+    let option = |(index, param): (usize, &params::Param)| UciOption {
+        name: param.name,
+        doc: "A number of the search, to be tuned.",
+        kind: Kind::Param(index),
+        when: When::Anytime,
+    };
+    params::ALL.iter().enumerate().map(option).collect()
+});
+
 /// All options, in the order in which they are declared.
 pub fn all() -> impl Iterator<Item = &'static UciOption> {
-    SEARCH_OPTIONS.iter().chain(&GUI_OPTIONS).chain(&TABLE_OPTIONS)
+    let options = SEARCH_OPTIONS.iter().chain(&GUI_OPTIONS).chain(&TABLE_OPTIONS);
+    #[cfg(feature = "tune")]
+    let options = options.chain(PARAM_OPTIONS.iter());
+    options
 }
 
 /// Two table entries are the same option when they have the same name.
@@ -414,6 +449,11 @@ impl UciOption {
     pub fn allowed(&self) -> String {
         match self.kind {
             Kind::Spin { min, max, .. } => format!("a whole number from {min} to {max}"),
+            #[cfg(feature = "tune")]
+            Kind::Param(index) => {
+                let param = &params::ALL[index];
+                format!("a whole number from {} to {}", param.min, param.max)
+            }
             Kind::Check { .. } => "true or false".into(),
             Kind::Combo { choices, .. } => format!("one of {}", choices.join(", ")),
             Kind::Text { .. } => "any text".into(),
@@ -426,6 +466,8 @@ impl UciOption {
     pub fn value(&self, settings: &Settings) -> Option<String> {
         match self.kind {
             Kind::Spin { get, .. } => Some(get(settings).to_string()),
+            #[cfg(feature = "tune")]
+            Kind::Param(index) => Some(settings.params[index].to_string()),
             Kind::Check { get, .. } => Some(get(settings).to_string()),
             Kind::Combo { choices, get, .. } => Some(choices[get(settings)].to_owned()),
             Kind::Text { get, .. } => Some(get(settings).to_owned()),
@@ -448,15 +490,27 @@ impl Settings {
             let said = quote(value);
             format!("{} takes {allowed}, not '{said}'; the old value is kept", option.name)
         };
+        let in_range = |min: i64, max: i64| {
+            let wanted: i128 = parse_spin(value).ok_or_else(refusal)?;
+            let taken =
+                i64::try_from(wanted.clamp(min.into(), max.into())).map_err(|_| refusal())?;
+            let moved = i128::from(taken) != wanted;
+            let allowed = option.allowed();
+            let remark = || format!("{} takes {allowed}; it is now {taken}", option.name);
+            Ok::<_, String>((taken, moved.then(remark)))
+        };
         match option.kind {
             Kind::Spin { min, max, set, .. } => {
-                let wanted: i128 = parse_spin(value).ok_or_else(refusal)?;
-                let taken =
-                    i64::try_from(wanted.clamp(min.into(), max.into())).map_err(|_| refusal())?;
+                let (taken, remark) = in_range(min, max)?;
                 set(self, taken);
-                let moved = i128::from(taken) != wanted;
-                let allowed = option.allowed();
-                Ok(moved.then(|| format!("{} takes {allowed}; it is now {taken}", option.name)))
+                Ok(remark)
+            }
+            #[cfg(feature = "tune")]
+            Kind::Param(index) => {
+                let param = &params::ALL[index];
+                let (taken, remark) = in_range(param.min.into(), param.max.into())?;
+                self.params[index] = i32::try_from(taken).map_err(|_| refusal())?;
+                Ok(remark)
             }
             Kind::Check { set, .. } => {
                 set(self, parse_check(value).ok_or_else(refusal)?);
@@ -499,10 +553,14 @@ impl Default for Settings {
             eval_file: String::new(),
             log_file: String::new(),
             style: Style::MicroMax,
+            #[cfg(feature = "tune")]
+            params: vec![0; params::ALL.len()],
         };
         for option in all() {
             match option.kind {
                 Kind::Spin { default, set, .. } => set(&mut settings, default),
+                #[cfg(feature = "tune")]
+                Kind::Param(index) => settings.params[index] = params::ALL[index].default,
                 Kind::Check { default, set, .. } => set(&mut settings, default),
                 Kind::Combo { default, set, .. } => set(&mut settings, default),
                 Kind::Text { default, set, .. } => {
@@ -548,6 +606,8 @@ mod tests {
                     assert!((min..=max).contains(&default), "{}", option.name);
                 }
                 Kind::Combo { default, choices, .. } => assert!(default < choices.len()),
+                #[cfg(feature = "tune")]
+                Kind::Param(index) => assert_eq!(params::ALL[index].name, option.name),
                 Kind::Check { .. } | Kind::Text { .. } | Kind::Button { .. } => {}
             }
             // The words at which clients split a declaration.
@@ -621,6 +681,8 @@ mod tests {
             eval_file: "/a net".into(),
             log_file: "/tmp/a log".into(),
             style: Style::Cairn,
+            #[cfg(feature = "tune")]
+            params: Settings::default().params,
         };
         for (name, value) in [
             ("HASH", Some("32")),
@@ -668,6 +730,21 @@ mod tests {
             }
         }
         assert_eq!(copy, changed);
+    }
+
+    #[cfg(feature = "tune")]
+    #[test]
+    fn every_parameter_is_an_option_within_its_range() {
+        let mut settings = Settings::default();
+        for (index, param) in params::ALL.iter().enumerate() {
+            assert_eq!(settings.params[index], param.default);
+            assert_eq!(settings.set(param.name, Some(&param.max.to_string())), Ok(None));
+            assert_eq!(settings.params[index], param.max);
+            let remark = settings.set(param.name, Some("-1000000")).expect("taken");
+            assert!(remark.expect("a remark").contains(param.name));
+            assert_eq!(settings.params[index], param.min);
+            settings.set(param.name, Some("x")).expect_err("no number");
+        }
     }
 
     #[test]

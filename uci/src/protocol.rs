@@ -800,6 +800,12 @@ fn declare(option: &UciOption) -> UciOptionConfig {
         Kind::Spin { default, min, max, .. } => {
             UciOptionConfig::Spin { name, default: Some(default), min: Some(min), max: Some(max) }
         }
+        #[cfg(feature = "tune")]
+        Kind::Param(index) => {
+            let param = &cairn_engine::params::ALL[index];
+            let [default, min, max] = [param.default, param.min, param.max].map(|n| Some(n.into()));
+            UciOptionConfig::Spin { name, default, min, max }
+        }
         Kind::Check { default, .. } => UciOptionConfig::Check { name, default: Some(default) },
         Kind::Combo { default, choices, .. } => UciOptionConfig::Combo {
             name,
