@@ -55,14 +55,14 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
     if board.en_passant() == Some(mv.to()) && moved.kind().is_pawn() {
         gone |= 1 << mv.to().en_passant_victim().raw();
     }
+    let attackers = Side::ALL.map(|side| Attackers::of(board, side, to));
     let mut side = us.other();
     // `balance` is what the side that has just captured has beyond the threshold if the other side
     // takes its man; the sides take turns in having to improve on it.
-    while let Some((attacker, square)) = least_attacker(board, side, to, gone) {
+    while let Some((attacker, square)) = attackers[side.index()].least(board, to, gone) {
         // The king can't capture what is still defended.
-        if attacker == Kind::King
-            && least_attacker(board, side.other(), to, gone | 1 << square).is_some()
-        {
+        let defenders = &attackers[side.other().index()];
+        if attacker == Kind::King && defenders.least(board, to, gone | 1 << square).is_some() {
             break;
         }
         gone |= 1 << square;
@@ -76,20 +76,45 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
     side != us
 }
 
-/// The least valuable man of a side that can capture on a square, some men being gone.
-fn least_attacker(board: &Board, side: Side, target: u8, gone: u128) -> Option<(Kind, u8)> {
-    let list = board.list(side);
-    for kind in BY_VALUE[side.index()] {
-        for from in list.squares_of(list.of(kind)) {
-            if reaches(kind as u8, from, target)
-                && gone >> from & 1 == 0
-                && (!kind.is_slider() || line_is_open(board, from, target, gone))
-            {
-                return Some((kind, from));
+/// The men of a side that could capture on a square if nothing stood between, as list indices.
+struct Attackers {
+    side: Side,
+    men: u16,
+}
+
+impl Attackers {
+    #[inline]
+    fn of(board: &Board, side: Side, target: u8) -> Attackers {
+        let list = board.list(side);
+        let mut men = 0;
+        let mut rest = list.all();
+        while rest != 0 {
+            let index = rest.trailing_zeros();
+            rest &= rest - 1;
+            let from = list.square(index);
+            men |= u16::from(reaches(at(board.squares(), from), from, target)) << index;
+        }
+        Attackers { side, men }
+    }
+
+    /// The least valuable one that is not gone and has a free way.
+    #[inline]
+    fn least(&self, board: &Board, target: u8, gone: u128) -> Option<(Kind, u8)> {
+        if self.men == 0 {
+            return None;
+        }
+        let list = board.list(self.side);
+        for kind in BY_VALUE[self.side.index()] {
+            for from in list.squares_of(list.of(kind) & self.men) {
+                if gone >> from & 1 == 0
+                    && (!kind.is_slider() || line_is_open(board, from, target, gone))
+                {
+                    return Some((kind, from));
+                }
             }
         }
+        None
     }
-    None
 }
 
 #[inline]

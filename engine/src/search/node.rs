@@ -220,7 +220,6 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     #[inline]
     fn make(&mut self, mv: Move, ply: usize) {
         self.frames[ply].moved = moving(&self.board, mv);
-        self.table.prefetch(self.board.likely_keys_after(mv));
         self.board.make(mv, &mut self.watchers);
     }
 
@@ -369,6 +368,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 continue;
             }
             let Some(moving) = moving(&self.board, mv) else { continue };
+            self.table.prefetch(self.board.likely_keys_after(mv));
             number += 1;
             if K::ROOT {
                 self.control.begin_root_move(mv, number as u32);
@@ -742,6 +742,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         };
         let mut best_move = None;
         while let Some(mv) = picker.next(&self.board, self.histories) {
+            self.table.prefetch(self.board.likely_keys_after(mv));
             // A capture that wins no more than its exchange and still leaves us below alpha.
             if !in_check
                 && futile_below <= alpha
