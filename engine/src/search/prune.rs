@@ -86,7 +86,7 @@ pub(crate) fn has_bad_history(history: i32, reduced_depth: i32) -> bool {
 pub(crate) fn overlooks(attention: Option<u8>, position: u64, mv: Move) -> bool {
     attention.is_some_and(|percent| {
         let mixed = (position ^ u64::from(mv.raw())).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (mixed >> 32) * 100 >> 32 >= u64::from(percent)
+        ((mixed >> 32) * 100) >> 32 >= u64::from(percent)
     })
 }
 
