@@ -580,6 +580,26 @@ fn the_move_under_way_is_told_late_and_seldom() {
 }
 
 #[test]
+fn a_mate_that_is_settled_ends_the_search() {
+    let mut engine = Engine::start();
+    engine.send("setoption name Style value Cairn");
+    engine.send(MATE_IN_ONE);
+    for (go, most) in [("go movetime 60000", 20), ("go wtime 60000 btime 60000", 20)] {
+        engine.send(go);
+        let lines = engine.read_until("bestmove");
+        assert!(lines.len() <= most, "{lines:#?}");
+        assert_eq!(lines.last().map(String::as_str), Some("bestmove e1e8"));
+    }
+    engine.send("go infinite");
+    engine.assert_no_best_move();
+    engine.send("stop");
+    assert_eq!(engine.best_move(), "bestmove e1e8");
+    // What is asked for is searched.
+    engine.send("go depth 40");
+    assert!(engine.read_until("bestmove").iter().any(|line| line.starts_with("info depth 40 ")));
+}
+
+#[test]
 fn debug_tells_more_about_a_search() {
     let mut engine = Engine::start();
     let mut remarks = |switch: &str| {

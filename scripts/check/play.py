@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """Plays Cairn against another UCI engine through python-chess and checks its behaviour.
 
-Fails on an illegal move, a move after the time has run out (no margin), a crash, or a move that does
-not come at all. Needs the package `chess` (pip install chess).
+Fails on an illegal move, a move after the time has run out (no margin), a crash, a move that does not
+come at all, and whatever else python-chess logs as wrong. With --ponder both sides think on the other's
+time, and there have to be hits. --styles plays all games in each of these styles, and lets both
+sides have it if the opponent is Cairn itself. Needs the package `chess` (pip install chess).
 
     scripts/check/play.py --engine target/release/cairn --opponent stockfish \
         --opponent-option UCI_LimitStrength=true --opponent-option UCI_Elo=1350 --games 20
+    scripts/check/play.py --opponent target/release/cairn --ponder --styles MicroMax,Cairn
 """
 
 import argparse
+import logging
 import random
+import shutil
 import sys
 import time
 
@@ -28,7 +33,20 @@ def arguments():
     parser.add_argument("--increment", type=float, default=0.1, help="seconds a move")
     parser.add_argument("--openings", help="file of FENs; without one, games begin with 4 random moves")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ponder", action="store_true", help="both sides think on the other's time")
+    parser.add_argument("--styles", help="comma-separated; for each all games are played")
     return parser.parse_args()
+
+
+class Complaints(logging.Handler):
+    """Collects what python-chess finds wrong."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.texts = []
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
 
 
 def open_engine(command, options):
@@ -47,8 +65,9 @@ def opening(openings, number, seed):
 
 
 def play(white, black, board, args):
-    """Returns the result and what went wrong, if anything did, with the side that did it."""
+    """Returns the result, the ponder hits, and what went wrong, if anything did, with the side that did it."""
     clocks = {chess.WHITE: args.time, chess.BLACK: args.time}
+    expected, hits = {}, 0
     marker = object()
     while (outcome := board.outcome(claim_draw=True)) is None:
         side = board.turn
@@ -58,43 +77,75 @@ def play(white, black, board, args):
             white_inc=args.increment,
             black_inc=args.increment,
         )
+        hits += bool(board.move_stack) and expected.get(side) == board.peek()
         start = time.perf_counter()
         try:
             # python-chess raises on an illegal or missing bestmove.
-            result = (white if side else black).play(board, limit, game=marker)
+            result = (white if side else black).play(board, limit, game=marker, ponder=args.ponder)
         except chess.engine.EngineError as error:
-            return None, side, f"{type(error).__name__}: {error} in {board.fen()}"
+            return None, hits, side, f"{type(error).__name__}: {error} in {board.fen()}"
         clocks[side] -= time.perf_counter() - start
         if result.move is None or result.move not in board.legal_moves:
-            return None, side, f"no legal move ({result.move}) in {board.fen()}"
+            return None, hits, side, f"no legal move ({result.move}) in {board.fen()}"
         if clocks[side] < 0:
-            return None, side, f"time loss by {-clocks[side] * 1000:.1f} ms in {board.fen()}"
+            return None, hits, side, f"time loss by {-clocks[side] * 1000:.1f} ms in {board.fen()}"
         clocks[side] += args.increment
         board.push(result.move)
-    return outcome.result(), None, None
+        expected[side] = result.ponder
+    return outcome.result(), hits, None, None
 
 
-def main():
-    args = arguments()
+def match(style, args):
+    """Plays all games in one style, or as the options are; returns how many were faulty."""
     openings = open(args.openings).read().splitlines() if args.openings else None
-    score, faults = {"win": 0, "draw": 0, "loss": 0}, 0
-    engine = open_engine(args.engine, args.engine_option)
+    score, faults, all_hits = {"win": 0, "draw": 0, "loss": 0}, 0, 0
+    complaints = Complaints()
+    logging.getLogger("chess.engine").addHandler(complaints)
+    styled = [f"Style={style}"] if style else []
+    engine = open_engine(args.engine, args.engine_option + styled)
     opponent = open_engine(args.opponent, args.opponent_option)
+    if "Style" in opponent.options:
+        opponent.configure(dict(option.split("=", 1) for option in styled))
     for number in range(args.games):
+        complaints.texts.clear()
         ours = chess.WHITE if number % 2 == 0 else chess.BLACK
         players = (engine, opponent) if ours == chess.WHITE else (opponent, engine)
-        result, culprit, fault = play(*players, opening(openings, number, args.seed), args)
+        result, hits, culprit, fault = play(*players, opening(openings, number, args.seed), args)
+        all_hits += hits
         if fault:
             who = "engine" if culprit == ours else "opponent"
             print(f"game {number + 1}: {who}: {fault}")
             faults += culprit == ours
             continue
+        if complaints.texts:
+            print(f"game {number + 1}: {'; '.join(complaints.texts[:3])}")
+            faults += 1
         kind = "draw" if result == "1/2-1/2" else "win" if (result == "1-0") == (ours == chess.WHITE) else "loss"
         score[kind] += 1
-        print(f"game {number + 1}/{args.games}: {kind}  (+{score['win']} ={score['draw']} -{score['loss']})", flush=True)
+        pondering = f", {hits} ponder hits" if args.ponder else ""
+        print(
+            f"game {number + 1}/{args.games}{f', {style}' if style else ''}: {kind}"
+            f"  (+{score['win']} ={score['draw']} -{score['loss']}){pondering}",
+            flush=True,
+        )
     engine.quit()
     opponent.quit()
-    print(f"{args.games - faults} passed, {faults} failed")
+    logging.getLogger("chess.engine").removeHandler(complaints)
+    if args.ponder and not all_hits:
+        print("nothing was pondered on")
+        return args.games
+    return faults
+
+
+def main():
+    args = arguments()
+    styles = args.styles.split(",") if args.styles else [None]
+    for program in (args.engine, args.opponent):
+        if not shutil.which(program):
+            print(f"'{program}' was not found\n0 passed, 1 failed")
+            return 1
+    faults = sum(match(style, args) for style in styles)
+    print(f"{len(styles) * args.games - faults} passed, {faults} failed")
     return 1 if faults else 0
 
 

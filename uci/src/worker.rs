@@ -29,6 +29,10 @@ use crate::wdl::Wdl;
 /// threads; what is not used costs nothing.
 pub const STACK: usize = 64 << 20;
 
+/// A mate in so many moves is settled at the depth of this and so many plies more for each move.
+const SETTLED_DEPTH: u32 = 8;
+const SETTLED_FACTOR: u32 = 8;
+
 /// What the worker can do.
 pub enum Job {
     /// Brings the searcher in line with the options.
@@ -401,7 +405,8 @@ impl<'a> Watch<'a> {
     fn is_enough(&self, report: &Report<'_>) -> bool {
         let job = self.job;
         let Some(cut) = job.cut else {
-            return job.control.is_enough(job.soft, self.share, report.depth);
+            return self.is_settled(report)
+                || job.control.is_enough(job.soft, self.share, report.depth);
         };
         if report.silent {
             return cut.retry.is_some_and(|nodes| report.nodes >= nodes);
@@ -412,6 +417,21 @@ impl<'a> Watch<'a> {
             job.control.engine.stop();
         }
         reached
+    }
+
+    /// Whether a mate has been looked at so much more deeply than it is long that no shorter one will
+    /// come: dozens of iterations that take no time would only flood who reads them. What was asked to
+    /// be searched in full is.
+    fn is_settled(&self, report: &Report<'_>) -> bool {
+        let Limits { depth: None, nodes: None, multi_pv: 0..=1, .. } = self.job.limits else {
+            return false;
+        };
+        match report.score {
+            ScoreText::Mate(moves) => {
+                report.depth >= SETTLED_DEPTH + SETTLED_FACTOR * moves.unsigned_abs()
+            }
+            ScoreText::Centipawns(_) => false,
+        }
     }
 
     /// How the search has ended.
