@@ -9,6 +9,7 @@
 //! engines that had them before a network.
 
 use super::Evaluator;
+use super::endgame;
 use super::weights::{PIECE_SQUARE, TEMPO};
 use crate::board::{Board, Observer};
 use crate::moves::Move;
@@ -20,6 +21,8 @@ use crate::square::Square;
 const PHASE: [i32; 8] = [0, 0, 0, 1, 0, 1, 2, 4];
 /// The sum of the phase at the start of a game; more, after promotions, counts as much.
 pub const FULL_PHASE: i32 = 24;
+/// With more men than this no king is hunted by evaluation: two queens and a rook.
+const MOP_UP_PHASE: i32 = 10;
 
 /// The number of weights of one phase: two cases of the enemy king, six kinds, 64 squares.
 pub const WEIGHTS: usize = 2 * 6 * 64;
@@ -166,7 +169,8 @@ impl Evaluator for Tapered {
         let balance = Pair(ours.0 - theirs.0);
         let phase = self.now.phase.min(FULL_PHASE);
         let blended = balance.middlegame() * phase + balance.endgame() * (FULL_PHASE - phase);
-        clamp_evaluation(blended / FULL_PHASE + TEMPO)
+        let mop_up = if phase <= MOP_UP_PHASE { endgame::mop_up(board) } else { 0 };
+        clamp_evaluation(blended / FULL_PHASE + TEMPO + mop_up)
     }
 }
 
