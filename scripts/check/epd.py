@@ -9,6 +9,7 @@ those that were. Needs the package `chess` (pip install chess).
 """
 
 import argparse
+import re
 import sys
 import time
 
@@ -30,18 +31,17 @@ def arguments():
 
 
 def positions(path):
-    """The positions with a best move or one to avoid: board and operations."""
+    """The positions with a best move or one to avoid: board, best moves, moves to avoid, name."""
     for number, line in enumerate(open(path, encoding="utf-8", errors="replace"), 1):
-        if not line.strip():
+        fields = line.split(maxsplit=4)
+        if len(fields) < 5:
             continue
-        board = chess.Board()
-        operations = board.set_epd(line.strip())
-        if "bm" in operations or "am" in operations:
-            yield board, operations, operations.get("id", f"line {number}")
-
-
-def is_solved(move, operations):
-    return move in operations.get("bm", [move]) and move not in operations.get("am", [])
+        board = chess.Board(" ".join(fields[:4]) + " 0 1")
+        # Only what is of use here: other operations come in all spellings.
+        found = dict(re.findall(r"(?:^|;)\s*(bm|am|id)\s+([^;]+)", fields[4]))
+        best, avoid = ([board.parse_san(san) for san in found.get(key, "").split()] for key in ("bm", "am"))
+        if best or avoid:
+            yield board, best, avoid, found.get("id", f"line {number}").strip('" ')
 
 
 def main():
@@ -53,18 +53,17 @@ def main():
         engine.configure({"Hash": args.hash, **dict(option.split("=", 1) for option in args.option)})
         if "Threads" in engine.options:
             engine.configure({"Threads": 1})
-        for number, (board, operations, name) in enumerate(suite, 1):
+        for number, (board, best, avoid, name) in enumerate(suite, 1):
             # A new game for each, so that nothing is left from the one before.
             result = engine.play(board, limit, game=object(), info=chess.engine.INFO_SCORE)
-            if is_solved(result.move, operations):
+            if result.move not in avoid and (not best or result.move in best):
                 solved += 1
                 continue
-            wanted = " ".join(board.san(move) for move in operations.get("bm", []))
-            avoid = " ".join("not " + board.san(move) for move in operations.get("am", []))
+            wanted = [board.san(move) for move in best] or ["not " + board.san(move) for move in avoid]
             score = result.info.get("score")
             print(
                 f"{name}: {board.san(result.move)} ({score.relative if score else '?'})"
-                f" instead of {wanted or avoid}   {board.fen()}   [{solved}/{number}]",
+                f" instead of {' '.join(wanted)}   {board.fen()}   [{solved}/{number}]",
                 flush=True,
             )
     seconds = time.perf_counter() - start
