@@ -149,6 +149,29 @@ params! {
     /// History: largest bonus.
     history_bonus_max = 1600, 400..=3000;
 
+    /// Divides the half-moves that the 50-move rule takes off an evaluation: 200 leaves half of it
+    /// at the end (CPW, 50-move rule).
+    fifty_scale = 200, 120..=400;
+    /// Without pawns a minor piece up, the loser having at most one: what is left, in 64ths (CPW,
+    /// draw evaluation).
+    scale_minor_up = 6, 0..=32;
+    /// The same where the loser has more.
+    scale_minor_up_among_many = 14, 0..=48;
+    /// Rook pawns with the enemy king about to reach their corner: what is left, in 64ths (CPW,
+    /// wrong-coloured bishop).
+    scale_rook_pawns = 12, 0..=48;
+    /// Opposite bishops and pawns: what is left, in 64ths (CPW, bishops of opposite colours).
+    scale_opposite_bishops = 36, 16..=64;
+    /// Opposite bishops with other pieces: what is left, in 64ths.
+    scale_opposite_bishops_and_more = 56, 32..=64;
+
+    /// Driving a king: points for each step from the centre (CPW, mop-up evaluation).
+    mop_up_edge = 20, 0..=40;
+    /// Driving a king: points for each step that the kings are nearer.
+    mop_up_close = 8, 0..=20;
+    /// Bishop and knight: points for each step towards the bishop's corners.
+    mop_up_corner = 150, 0..=200;
+
     /// Correction history: weight of the pawn table, in 128ths.
     correction_pawn_weight = 64, 0..=160;
     /// Correction history: weight of each non-pawn table, in 128ths.

@@ -3,6 +3,7 @@
 //! An evaluation follows the board as its [`Observer`] and is asked for a number; nothing in the
 //! search knows which one it is.
 
+pub mod endgame;
 pub mod tapered;
 mod weights;
 

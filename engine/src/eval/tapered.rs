@@ -10,6 +10,7 @@
 //! engines that had them before a network.
 
 use super::Evaluator;
+use super::endgame;
 use super::weights::{PIECE_SQUARE, TEMPO};
 use crate::board::{Board, Observer};
 use crate::moves::Move;
@@ -21,6 +22,8 @@ use crate::square::Square;
 const PHASE: [i32; 8] = [0, 0, 0, 1, 0, 1, 2, 4];
 /// The sum of the phase at the start of a game; more, after promotions, counts as much.
 pub const FULL_PHASE: i32 = 24;
+/// With more men than this no king is hunted by evaluation: two queens and a rook.
+const MOP_UP_PHASE: i32 = 10;
 
 /// The tables by the king's whereabouts, rank 8 first, on the files e to h: on its first rank each
 /// square has its own.
@@ -237,7 +240,8 @@ impl Evaluator for Tapered {
         let balance = Pair(self.now.seen[us.index()].0 - self.now.seen[us.other().index()].0);
         let phase = self.now.phase.min(FULL_PHASE);
         let blended = balance.middlegame() * phase + balance.endgame() * (FULL_PHASE - phase);
-        clamp_evaluation(blended / FULL_PHASE + TEMPO)
+        let mop_up = if phase <= MOP_UP_PHASE { endgame::mop_up(board) } else { 0 };
+        clamp_evaluation(blended / FULL_PHASE + TEMPO + mop_up)
     }
 }
 

@@ -13,7 +13,7 @@ use super::prune::{self, Facts};
 use super::structure::Structure;
 use super::{Control, POLL_INTERVAL};
 use crate::board::{Board, FIFTY_MOVES, Observer};
-use crate::eval::Evaluator;
+use crate::eval::{Evaluator, endgame};
 use crate::movegen::{self, Masks};
 use crate::moves::Move;
 use crate::params;
@@ -29,8 +29,6 @@ pub(super) const MAX_DEPTH: i32 = 120;
 
 /// Beyond this many half-moves without progress a stored score may be spoilt by the 50-move rule.
 const CAREFUL_CLOCK: u16 = 90;
-/// How much of an evaluation is left when the 50-move rule is about to strike: half.
-const FIFTY_SCALE: i32 = 2 * FIFTY_MOVES as i32;
 /// How many double extensions one line may have.
 const DOUBLE_EXTENSIONS: i32 = 6;
 
@@ -243,13 +241,12 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         settle(-self.visit::<K>(opened, depth, ply + 1, cut_node), standing)
     }
 
-    /// The evaluation with what the histories and the 50-move rule say about it.
+    /// The evaluation with what the histories, draw knowledge and the 50-move rule say about it.
     #[inline]
     fn corrected(&self, standing: Score) -> Score {
-        let scaled = standing * (FIFTY_SCALE - i32::from(self.board.halfmove_clock()).min(100))
-            / FIFTY_SCALE;
         let parts = self.watchers.structure.parts();
-        clamp_evaluation(scaled + self.histories.correction(&self.board, parts))
+        let corrected = standing + self.histories.correction(&self.board, parts);
+        clamp_evaluation(endgame::scaled(&self.board, corrected))
     }
 
     #[inline]
