@@ -6,7 +6,7 @@
 //! <https://www.chessprogramming.org/Transposition_Table>.
 
 use crate::keys::Keys;
-use crate::memory::{self, AllocationError, Line};
+use crate::memory::{self, AllocationError, Line, Lines};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
@@ -23,7 +23,7 @@ pub trait Entry<const WORDS: usize>: Copy {
 
 /// A table of entries.
 pub struct Table<E, const WORDS: usize> {
-    lines: Box<[Line<WORDS>]>,
+    lines: Lines<WORDS>,
     generation: u16,
     entry: PhantomData<E>,
 }
@@ -42,7 +42,7 @@ impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
     /// If the memory can't be had.
     pub fn new(mebibytes: usize) -> Result<Table<E, WORDS>, AllocationError> {
         let count = mebibytes.saturating_mul((1 << 20) / size_of::<Line<WORDS>>());
-        let lines = memory::zeroed_lines(count)?;
+        let lines = Lines::zeroed(count)?;
         Ok(Table { lines, generation: 1, entry: PhantomData })
     }
 
@@ -70,7 +70,7 @@ impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
 
     /// Empties every slot.
     pub fn clear(&mut self) {
-        for line in &mut self.lines {
+        for line in self.lines.iter_mut() {
             for word in line.0.iter_mut().flatten() {
                 *word.get_mut() = 0;
             }

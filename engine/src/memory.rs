@@ -1,14 +1,16 @@
-//! The one place with `unsafe`: large zeroed allocations and cache prefetching.
+//! The one place with `unsafe`: large zeroed memory and cache prefetching.
 //!
 //! Why it pays: a hash table of hundreds of megabytes has to be had without touching it (the
-//! standard library's fallible allocations fill it by hand, half a second for a gigabyte), aligned
-//! to cache lines, and on huge pages; a probe that is announced while the move is still being made
-//! costs a third of one that is not.
+//! standard library's aligned allocations fill it by hand, half a second for a gigabyte, and too early
+//! for huge pages), aligned to cache lines, and on huge pages, without which each probe waits for the
+//! page tables too; a probe that is announced while the move is still being made costs a third of one
+//! that is not.
 
-#![allow(unsafe_code, reason = "allocation and prefetch have no safe form; arguments stand below")]
+#![allow(unsafe_code, reason = "a view of raw memory and prefetch have no safe form; see below")]
 
-use std::alloc::{Layout, alloc_zeroed};
+use memmap2::MmapMut;
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicU64;
 
 /// Memory that the system does not have.
@@ -30,51 +32,62 @@ impl std::error::Error for AllocationError {}
 #[repr(C, align(64))]
 pub(crate) struct Line<const WORDS: usize>(pub(crate) [[AtomicU64; WORDS]; 8]);
 
-/// Huge pages are 2 MiB; smaller allocations gain nothing from them.
+/// Huge pages are 2 MiB; smaller tables gain nothing from them.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// As many zeroed lines as asked for.
-///
-/// # Errors
-/// If the memory can't be had.
-pub(crate) fn zeroed_lines<const WORDS: usize>(
+/// A slice of lines in memory of their own, on huge pages where the system has them.
+pub(crate) struct Lines<const WORDS: usize> {
+    memory: MmapMut,
+    /// Where the first line starts in the memory: on a huge page if there is one.
+    start: usize,
     count: usize,
-) -> Result<Box<[Line<WORDS>]>, AllocationError> {
-    let error = AllocationError { bytes: count.saturating_mul(size_of::<Line<WORDS>>()) };
-    let layout = Layout::array::<Line<WORDS>>(count).map_err(|_| error)?;
-    if layout.size() == 0 {
-        return Ok(Box::default());
-    }
-    // SAFETY: the layout has a non-zero size. All-zero bytes are a valid `Line`: it consists of
-    // integers. `alloc_zeroed` and `Box` use the same global allocator, and the layout is exactly
-    // that of a boxed slice of `count` lines, so the box may free it.
-    unsafe {
-        let memory = alloc_zeroed(layout);
-        if memory.is_null() {
-            return Err(error);
+}
+
+impl<const WORDS: usize> Lines<WORDS> {
+    /// As many zeroed lines as asked for.
+    ///
+    /// # Errors
+    /// If the memory can't be had.
+    pub(crate) fn zeroed(count: usize) -> Result<Lines<WORDS>, AllocationError> {
+        let error = AllocationError { bytes: count.saturating_mul(size_of::<Line<WORDS>>()) };
+        let bytes = count.checked_mul(size_of::<Line<WORDS>>()).ok_or(error)?;
+        let spare = if bytes >= HUGE_PAGE { HUGE_PAGE } else { 0 };
+        let total = bytes.checked_add(spare).filter(|&total| total <= isize::MAX as usize);
+        let memory = MmapMut::map_anon(total.ok_or(error)?.max(1)).map_err(|_| error)?;
+        let start = memory.as_ptr().align_offset(HUGE_PAGE).min(spare);
+        #[cfg(target_os = "linux")]
+        if spare > 0 {
+            // Advice only: nothing depends on the answer.
+            let _ = memory.advise_range(memmap2::Advice::HugePage, start, bytes);
         }
-        advise_huge_pages(memory, layout.size());
-        let slice = std::ptr::slice_from_raw_parts_mut(memory.cast::<Line<WORDS>>(), count);
-        Ok(Box::from_raw(slice))
+        Ok(Lines { memory, start, count })
     }
 }
 
-/// Asks for huge pages, which is advice only: nothing depends on the answer.
-#[cfg(target_os = "linux")]
-fn advise_huge_pages(memory: *mut u8, bytes: usize) {
-    let start = memory.align_offset(HUGE_PAGE);
-    if bytes < start + HUGE_PAGE {
-        return;
-    }
-    // SAFETY: the range lies within the allocation of `bytes` bytes at `memory`, starts on a page,
-    // and MADV_HUGEPAGE changes no contents.
-    unsafe {
-        libc::madvise(memory.add(start).cast(), bytes - start, libc::MADV_HUGEPAGE);
+impl<const WORDS: usize> Deref for Lines<WORDS> {
+    type Target = [Line<WORDS>];
+
+    #[inline(always)]
+    fn deref(&self) -> &[Line<WORDS>] {
+        // SAFETY: `zeroed` mapped at least `start` bytes and `count` lines, which live as long as
+        // `self`. A mapping starts on a page and `start` is 0 or leads to a huge page, so the lines
+        // are aligned. They were zero when mapped, which is a valid `Line` (it consists of
+        // integers), and only `Line`s have been written since: the memory is private to `self`.
+        unsafe {
+            std::slice::from_raw_parts(self.memory.as_ptr().add(self.start).cast(), self.count)
+        }
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-fn advise_huge_pages(_memory: *mut u8, _bytes: usize) {}
+impl<const WORDS: usize> DerefMut for Lines<WORDS> {
+    fn deref_mut(&mut self) -> &mut [Line<WORDS>] {
+        // SAFETY: as in `deref`, and `self` is borrowed for writing.
+        unsafe {
+            let first = self.memory.as_mut_ptr().add(self.start).cast();
+            std::slice::from_raw_parts_mut(first, self.count)
+        }
+    }
+}
 
 /// Starts fetching a line into the cache.
 #[inline(always)]
@@ -96,18 +109,18 @@ mod tests {
 
     #[test]
     fn lines_are_zero_and_aligned() {
-        let lines = zeroed_lines::<2>(100_000).expect("13 MB are there");
+        let lines = Lines::<2>::zeroed(100_000).expect("13 MB are there");
         assert_eq!(lines.len(), 100_000);
         assert_eq!(lines.as_ptr().align_offset(64), 0);
         let words = lines.iter().flat_map(|line| line.0.iter().flatten());
         assert!(words.map(|word| word.load(Ordering::Relaxed)).all(|word| word == 0));
-        assert!(zeroed_lines::<1>(0).is_ok());
+        assert!(Lines::<1>::zeroed(0).is_ok());
     }
 
     #[test]
     fn too_much_is_an_error() {
         for count in [usize::MAX, usize::MAX / 64, 1 << 56] {
-            assert!(zeroed_lines::<1>(count).is_err());
+            assert!(Lines::<1>::zeroed(count).is_err());
         }
     }
 }
