@@ -55,14 +55,19 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
     if board.en_passant() == Some(mv.to()) && moved.kind().is_pawn() {
         gone |= 1 << mv.to().en_passant_victim().raw();
     }
-    let attackers = Side::ALL.map(|side| Attackers::of(board, side, to));
     let mut side = us.other();
+    let theirs = Attackers::of(board, side, to);
+    if theirs.men == 0 {
+        return true;
+    }
+    let ours = Attackers::of(board, us, to);
     // `balance` is what the side that has just captured has beyond the threshold if the other side
     // takes its man; the sides take turns in having to improve on it.
-    while let Some((attacker, square)) = attackers[side.index()].least(board, to, gone) {
+    loop {
+        let (capturing, defending) = if side == us { (&ours, &theirs) } else { (&theirs, &ours) };
+        let Some((attacker, square)) = capturing.least(board, to, gone) else { break };
         // The king can't capture what is still defended.
-        let defenders = &attackers[side.other().index()];
-        if attacker == Kind::King && defenders.least(board, to, gone | 1 << square).is_some() {
+        if attacker == Kind::King && defending.least(board, to, gone | 1 << square).is_some() {
             break;
         }
         gone |= 1 << square;

@@ -360,12 +360,16 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let mut quiets_tried: ArrayVec<Move, 64> = ArrayVec::new();
         let mut captures_tried: ArrayVec<Move, 32> = ArrayVec::new();
         let original_alpha = alpha;
-        while let Some(mv) = picker.next(&self.board, self.histories) {
+        loop {
+            // Before they are even generated: once hopeless, quiet moves stay so.
+            if !K::ROOT && best > -MATE_BAND && prune::skips_quiets(&facts, alpha, number + 1) {
+                picker.skip_quiets();
+            }
+            let Some(mv) = picker.next(&self.board, self.histories) else { break };
             if Some(mv) == excluded || (K::ROOT && !self.root_moves.contains(&mv)) {
                 continue;
             }
             let Some(moving) = moving(&self.board, mv) else { continue };
-            self.table.prefetch(self.board.likely_keys_after(mv));
             number += 1;
             if K::ROOT {
                 self.control.begin_root_move(mv, number as u32);
@@ -380,10 +384,12 @@ impl<'a, E: Evaluator> Thread<'a, E> {
 
             // 8a. Skip what has no chance.
             let bad_noisy = picker.at_bad_noisy();
-            let candidate = Candidate { mv, quiet, bad_noisy, number, reduction, history };
-            if !K::ROOT && best > -MATE_BAND && self.skips(&facts, alpha, &candidate) {
+            let candidate = Candidate { mv, quiet, bad_noisy, reduction, history };
+            if !K::ROOT && best > -MATE_BAND && self.skips(&facts, &candidate) {
                 continue;
             }
+
+            self.table.prefetch(self.board.likely_keys_after(mv));
 
             // 8b. Extend the only good move.
             let mut extension = 0;
@@ -504,18 +510,14 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     }
 
     /// Step 8a: whether a move is not worth searching.
-    fn skips(&self, facts: &Facts, alpha: Score, candidate: &Candidate) -> bool {
-        let &Candidate { mv, quiet, bad_noisy, number, reduction, history } = candidate;
+    fn skips(&self, facts: &Facts, candidate: &Candidate) -> bool {
+        let &Candidate { mv, quiet, bad_noisy, reduction, history } = candidate;
         let reduced_depth = (facts.depth - reduction / 1024).max(0);
-        if quiet {
-            let late = prune::late_move_limit(facts).is_some_and(|limit| number > limit);
-            let hopeless = late
-                || prune::overlooks(self.attention, self.board.keys().lock, mv)
-                || prune::is_futile(facts, alpha, reduced_depth)
-                || prune::has_bad_history(history, reduced_depth);
-            if hopeless && !movegen::gives_check(&self.board, mv) {
-                return true;
-            }
+        let hopeless = quiet
+            && (prune::overlooks(self.attention, self.board.keys().lock, mv)
+                || prune::has_bad_history(history, reduced_depth));
+        if hopeless && !movegen::gives_check(&self.board, mv) {
+            return true;
         }
         (quiet || bad_noisy)
             && prune::exchange_margin(facts, quiet, reduced_depth)
@@ -703,28 +705,27 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         }
         let masks = Masks::new(&self.board);
         let in_check = masks.in_check();
-        let keys = self.board.keys();
-        let known = entry::probe(self.table, keys);
-        if let Some(known) = known
-            && !K::PV
-            && known.cuts(alpha, beta)
-            && self.board.halfmove_clock() < CAREFUL_CLOCK
-        {
-            return known.score;
-        }
 
-        // Standing pat, unless in check.
+        // Standing pat, unless in check. Where that is enough the table need not be waited for.
         let mut best = -MATE;
         if !in_check {
             best = self.corrected(standing);
-            if let Some(known) = known
-                && known.cuts(best, best)
-                && !is_mate(known.score)
-            {
-                best = known.score;
-            }
             if best >= beta {
                 return best;
+            }
+        }
+        let keys = self.board.keys();
+        let known = entry::probe(self.table, keys);
+        if let Some(known) = known {
+            let is_safe = self.board.halfmove_clock() < CAREFUL_CLOCK;
+            if !K::PV && known.cuts(alpha, beta) && is_safe {
+                return known.score;
+            }
+            if !in_check && known.cuts(best, best) && !is_mate(known.score) {
+                best = known.score;
+                if best >= beta {
+                    return best;
+                }
             }
         }
         let futile_below = best + params::qs_futility_margin();
@@ -739,7 +740,6 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         };
         let mut best_move = None;
         while let Some(mv) = picker.next(&self.board, self.histories) {
-            self.table.prefetch(self.board.likely_keys_after(mv));
             // A capture that wins no more than its exchange and still leaves us below alpha.
             if !in_check
                 && futile_below <= alpha
@@ -753,6 +753,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 picker.skip_quiets();
                 continue;
             }
+            self.table.prefetch(self.board.likely_keys_after(mv));
             self.make(mv, ply);
             let opened = open(Window { alpha, beta }, standing).flipped();
             let score = settle(-self.quiesce::<K>(opened, ply + 1), standing);
@@ -793,8 +794,6 @@ struct Candidate {
     quiet: bool,
     /// It comes from the captures that lose an exchange.
     bad_noisy: bool,
-    /// Which move of the node it is, from 1.
-    number: i32,
     /// How much less deeply it would be searched, in 1024ths of a ply.
     reduction: i32,
     history: i32,

@@ -31,6 +31,8 @@ pub(crate) struct Picker {
     hash_move: Option<Move>,
     /// Whether only captures and promotions are wanted.
     noisy_only: bool,
+    /// Whether no more quiet moves are wanted.
+    skips_quiets: bool,
     moves: ArrayVec<(Move, i32), MAX_MOVES>,
     bad: ArrayVec<Move, MAX_MOVES>,
     next: usize,
@@ -77,6 +79,7 @@ impl Picker {
             stage: Stage::Hash,
             hash_move: hash_move.and_then(|raw| movegen::confirm(board, &masks, raw)),
             noisy_only: false,
+            skips_quiets: false,
             moves: ArrayVec::new(),
             bad: ArrayVec::new(),
             next: 0,
@@ -100,7 +103,8 @@ impl Picker {
 
     /// Leaves out the quiet moves that have not been handed out yet.
     pub(crate) fn skip_quiets(&mut self) {
-        if matches!(self.stage, Stage::GenerateQuiet | Stage::Quiet) {
+        self.skips_quiets = true;
+        if self.stage == Stage::Quiet {
             self.begin_bad_noisy();
         }
     }
@@ -130,6 +134,7 @@ impl Picker {
                     None if self.noisy_only => self.stage = Stage::Done,
                     None => self.stage = Stage::GenerateQuiet,
                 },
+                Stage::GenerateQuiet if self.skips_quiets => self.begin_bad_noisy(),
                 Stage::GenerateQuiet => {
                     self.generate_quiet(board, histories);
                     self.stage = Stage::Quiet;

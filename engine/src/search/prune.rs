@@ -47,6 +47,14 @@ pub(crate) fn null_move_reduction(facts: &Facts) -> Option<i32> {
     tries.then(|| params::nmp_base() + facts.depth / params::nmp_depth_divisor() + surplus)
 }
 
+/// Whether no quiet move is worth a look any more, the next one being the `number`-th of the node: too
+/// many have failed, or none can reach alpha at the depth it would get.
+pub(crate) fn skips_quiets(facts: &Facts, alpha: Score, number: i32) -> bool {
+    let reduced_depth = facts.depth - late_move_reduction(facts.depth, number, true) / 1024;
+    late_move_limit(facts).is_some_and(|limit| number > limit)
+        || is_futile(facts, alpha, reduced_depth)
+}
+
 /// After how many quiet moves the rest is skipped. Source:
 /// <https://www.chessprogramming.org/Futility_Pruning#MoveCountBasedPruning>.
 pub(crate) fn late_move_limit(facts: &Facts) -> Option<i32> {
