@@ -120,6 +120,23 @@ impl Kind {
         self as usize
     }
 
+    /// How many kinds there are when pawns of both sides are one.
+    pub const COMPACT_COUNT: usize = 6;
+
+    /// The kind as a number: pawns of both sides 0, then knights, bishops, rooks, queens, and kings 5.
+    #[must_use]
+    #[inline(always)]
+    pub const fn compact(self) -> usize {
+        match self {
+            Kind::WhitePawn | Kind::BlackPawn => 0,
+            Kind::Knight => 1,
+            Kind::Bishop => 2,
+            Kind::Rook => 3,
+            Kind::Queen => 4,
+            Kind::King => 5,
+        }
+    }
+
     /// Whether this is a pawn of either side.
     #[must_use]
     #[inline]

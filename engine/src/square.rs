@@ -85,6 +85,13 @@ impl Square {
         self.0 & 7
     }
 
+    /// The number of the square without the gaps of 0x88, 0 for a8 to 63 for h1.
+    #[must_use]
+    #[inline(always)]
+    pub const fn compact(self) -> u8 {
+        8 * self.row() + self.file()
+    }
+
     /// The square one step away, or `None` off the board.
     #[must_use]
     #[inline]

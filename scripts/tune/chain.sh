@@ -18,10 +18,10 @@ weights=engine/src/eval/weights.rs
 
 # Whose search plays.
 player=4a05f18c67f56bcdf52fb4c914fd6630c5381b77
-# generation  games  nodes a move  seed
-generations="0 2000 1000 1
-1 6000 1000 2
-2 16000 1200 3"
+# generation  games  nodes a move  seed  generations fitted to
+generations="0 2000 1000 1 0
+1 6000 1000 2 1
+2 10000 1200 3 1 2"
 
 tree=$folder/tree
 [ -e "$tree" ] || git worktree add --detach "$tree" "$player"
@@ -30,13 +30,15 @@ cargo build --release -p tune
 tune=$folder/fit
 cp target/release/tune "$tune"
 "$tune" bare "$tree/$weights"
-while read -r generation games nodes seed; do
+while read -r generation games nodes seed fitted; do
     printf '== generation %s: %s games at %s nodes\n' "$generation" "$games" "$nodes"
     data=$folder/games$generation.bin
     (cd "$tree" && CARGO_TARGET_DIR=$folder/build cargo build --release -p cairn)
     "$folder/build/release/cairn" datagen "$data" \
         --games "$games" --nodes "$nodes" --seed "$seed" --threads "$threads"
-    "$tune" fit "$tree/$weights" "$data"
+    files=()
+    for number in $fitted; do files+=("$folder/games$number.bin"); done
+    "$tune" fit "$tree/$weights" "${files[@]}"
 done <<<"$generations"
 cp "$tree/$weights" "$weights"
 git worktree remove --force "$tree"

@@ -5,6 +5,7 @@
 //! clock began to run, which is the arrival of `go`, or of `ponderhit` after `go ponder`.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cairn_engine::moves::Move;
@@ -159,6 +160,8 @@ pub struct GoControl {
     pub engine: Control,
     /// When the clock began to run; empty while pondering.
     clock_started: OnceLock<Instant>,
+    /// While pondering: the search has had its time already.
+    ripe: AtomicBool,
 }
 
 impl GoControl {
@@ -168,17 +171,32 @@ impl GoControl {
         let _ = self.clock_started.set(at);
     }
 
-    /// Whether the search should end now that iteration `depth` is complete. `share` is what the
-    /// strong search's [`Pace`] says, in permill.
+    /// Whether the search should end now that iteration `depth` is complete, `searched` after its
+    /// start. `share` is what the strong search's [`Pace`] says, in permill. While pondering it goes
+    /// on and is only noted to be [ripe](Self::is_ripe).
     #[must_use]
-    pub fn is_enough(&self, soft: Option<Duration>, share: Option<u32>, depth: u32) -> bool {
-        match (soft, self.clock_started.get()) {
-            (Some(soft), Some(start)) => {
-                depth >= FIRST_DEPTH_WITH_MOVES
-                    && start.elapsed() >= soft * share.unwrap_or(MICROMAX_SHARE) / 1000
-            }
-            _ => false,
+    pub fn is_enough(
+        &self,
+        soft: Option<Duration>,
+        share: Option<u32>,
+        depth: u32,
+        searched: Duration,
+    ) -> bool {
+        let Some(soft) = soft else { return false };
+        let time = soft * share.unwrap_or(MICROMAX_SHARE) / 1000;
+        let has_move = depth >= FIRST_DEPTH_WITH_MOVES;
+        if let Some(start) = self.clock_started.get() {
+            has_move && start.elapsed() >= time
+        } else {
+            self.ripe.store(has_move && searched >= time, Ordering::Relaxed);
+            false
         }
+    }
+
+    /// Whether a search that has pondered so far need not go on once the expected move is played.
+    #[must_use]
+    pub fn is_ripe(&self) -> bool {
+        self.ripe.load(Ordering::Relaxed)
     }
 }
 
@@ -277,11 +295,15 @@ mod tests {
     fn the_soft_limit_waits_for_the_clock_and_for_a_move() {
         let control = GoControl::default();
         let soft = Some(Duration::ZERO);
-        assert!(!control.is_enough(soft, None, 20), "pondering");
+        let ends = |soft, depth| control.is_enough(soft, None, depth, Duration::ZERO);
+        assert!(!ends(soft, 1), "no move has been looked at");
+        assert!(!control.is_ripe());
+        assert!(!ends(soft, 20), "pondering");
+        assert!(control.is_ripe());
         control.start_clock(Instant::now());
-        assert!(!control.is_enough(soft, None, 1), "no move has been looked at");
-        assert!(control.is_enough(soft, None, 2));
-        assert!(!control.is_enough(None, None, 20), "no limit");
-        assert!(!control.is_enough(Some(Duration::from_secs(100)), None, 20));
+        assert!(!ends(soft, 1), "no move has been looked at");
+        assert!(ends(soft, 2));
+        assert!(!ends(None, 20), "no limit");
+        assert!(!ends(Some(Duration::from_secs(100)), 20));
     }
 }

@@ -636,6 +636,9 @@ impl Controller {
         {
             search.pondering = false;
             search.start_clock(at);
+            if search.control.is_ripe() {
+                search.control.engine.stop();
+            }
             self.release();
         }
     }

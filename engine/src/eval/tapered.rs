@@ -39,7 +39,7 @@ const KING_TABLE: [[u16; 4]; 8] = [
 ];
 
 /// The kinds of men, pawns of both sides as one.
-pub const KINDS: usize = 6;
+pub const KINDS: usize = Kind::COMPACT_COUNT;
 
 /// How many whereabouts of a king are told apart.
 pub const KING_TABLES: usize = 10;
@@ -52,18 +52,6 @@ pub const WEIGHTS: usize = KING_TABLES * TABLE_WEIGHTS;
 #[must_use]
 pub const fn phase_of(kind: Kind) -> i32 {
     PHASE[kind.index()]
-}
-
-#[inline(always)]
-const fn table_kind(kind: Kind) -> usize {
-    match kind {
-        Kind::WhitePawn | Kind::BlackPawn => 0,
-        Kind::Knight => 1,
-        Kind::Bishop => 2,
-        Kind::Rook => 3,
-        Kind::Queen => 4,
-        Kind::King => 5,
-    }
 }
 
 /// How a king sees the board.
@@ -81,7 +69,7 @@ impl View {
     const fn new(side: Side, king: Square) -> View {
         let turned = if let Side::Black = side { 56 } else { 0 };
         let mirrored = if king.file() < 4 { 7 } else { 0 };
-        let square = compact(king) ^ turned ^ mirrored;
+        let square = king.compact() ^ turned ^ mirrored;
         let table = KING_TABLE[square as usize >> 3][square as usize & 3];
         View { side, table: table * TABLE_WEIGHTS as u16, turn: turned ^ mirrored }
     }
@@ -90,15 +78,9 @@ impl View {
     #[inline(always)]
     const fn weight(self, piece: Piece, square: Square) -> usize {
         let enemy = piece.side() as usize ^ self.side as usize;
-        let square = (compact(square) ^ self.turn) as usize;
-        self.table as usize + enemy * KINDS * 64 + table_kind(piece.kind()) * 64 + square
+        let square = (square.compact() ^ self.turn) as usize;
+        self.table as usize + enemy * KINDS * 64 + piece.kind().compact() * 64 + square
     }
-}
-
-/// A square's number from 0 to 63.
-#[inline(always)]
-const fn compact(square: Square) -> u8 {
-    8 * square.row() + square.file()
 }
 
 /// The numbers of the weights that a man takes in this position, below [`WEIGHTS`]: the one that adds
@@ -278,7 +260,7 @@ impl Terms {
                 let weights = weights_in(board, piece, square).map(|weight| PIECE_SQUARE[weight]);
                 let own = weights[piece.side().index()];
                 let other = weights[piece.side().other().index()];
-                let worth = &mut men[piece.side().index()][table_kind(piece.kind())];
+                let worth = &mut men[piece.side().index()][piece.kind().compact()];
                 worth.middlegame += i32::from(own.0) - i32::from(other.0);
                 worth.endgame += i32::from(own.1) - i32::from(other.1);
             }

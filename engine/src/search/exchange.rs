@@ -23,6 +23,18 @@ pub(crate) fn exchange_value(kind: Kind) -> Score {
     }
 }
 
+/// What a capture or promotion wins at most.
+#[inline]
+pub(crate) fn captured_value(board: &Board, mv: Move) -> Score {
+    let us = board.side_to_move();
+    let captured =
+        board.piece_on(mv.to()).map_or(params::see_pawn(), |piece| exchange_value(piece.kind()));
+    let moved = board.piece_on(mv.from());
+    let promotes =
+        mv.to().row() == us.promotion_row() && moved.is_some_and(|man| man.kind().is_pawn());
+    if promotes { captured + exchange_value(mv.promotion_kind()) } else { captured }
+}
+
 /// The order in which attackers capture.
 const BY_VALUE: [[Kind; 6]; 2] = {
     use Kind::{Bishop, BlackPawn, King, Knight, Queen, Rook, WhitePawn};

@@ -23,23 +23,11 @@ const CORRECTION_SCALE: i32 = 128 * 8;
 
 const SQUARES: usize = 64;
 const PIECES: usize = 12;
-const KINDS: usize = 6;
+const KINDS: usize = Kind::COMPACT_COUNT;
 
 #[inline(always)]
 const fn compact(square: Square) -> usize {
-    (square.row() * 8 + square.file()) as usize
-}
-
-#[inline(always)]
-const fn compact_kind(kind: Kind) -> usize {
-    match kind {
-        Kind::WhitePawn | Kind::BlackPawn => 0,
-        Kind::Knight => 1,
-        Kind::Bishop => 2,
-        Kind::Rook => 3,
-        Kind::Queen => 4,
-        Kind::King => 5,
-    }
+    square.compact() as usize
 }
 
 /// A piece and where it goes, as an index below [`PieceTo::COUNT`].
@@ -51,7 +39,7 @@ impl PieceTo {
 
     #[inline(always)]
     pub(crate) const fn new(piece: Piece, to: Square) -> PieceTo {
-        let piece = piece.side().index() * KINDS + compact_kind(piece.kind());
+        let piece = piece.side().index() * KINDS + piece.kind().compact();
         PieceTo((piece * SQUARES + compact(to)) as u16)
     }
 
@@ -103,7 +91,7 @@ impl Histories {
     /// What is known of a capture.
     #[inline]
     pub(crate) fn capture(&self, moving: PieceTo, captured: Kind) -> i32 {
-        i32::from(self.capture[moving.index()][compact_kind(captured)])
+        i32::from(self.capture[moving.index()][captured.compact()])
     }
 
     pub(crate) fn update_quiet(
@@ -125,7 +113,7 @@ impl Histories {
     }
 
     pub(crate) fn update_capture(&mut self, moving: PieceTo, captured: Kind, bonus: i32) {
-        apply(&mut self.capture[moving.index()][compact_kind(captured)], bonus, HISTORY_LIMIT);
+        apply(&mut self.capture[moving.index()][captured.compact()], bonus, HISTORY_LIMIT);
     }
 
     /// By how much the evaluation of positions like this has been off, in centipawns.

@@ -6,7 +6,7 @@
 
 use super::delay::{open, settle};
 use super::entry::{self, Bound, CairnTable, Stored};
-use super::exchange::exchange_reaches;
+use super::exchange::{captured_value, exchange_reaches};
 use super::history::{self, Histories, PieceTo};
 use super::picker::{Picker, captured_kind, is_noisy, moving};
 use super::prune::{self, Facts};
@@ -375,7 +375,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 self.control.begin_root_move(mv, number as u32);
             }
             let quiet = !is_noisy(&self.board, mv);
-            let history = if quiet {
+            let history = if let Some(score) = picker.quiet_score() {
+                score
+            } else if quiet {
                 self.histories.quiet(us, mv, moving, &earlier)
             } else {
                 self.histories.capture(moving, captured_kind(&self.board, mv))
@@ -740,6 +742,12 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         };
         let mut best_move = None;
         while let Some(mv) = picker.next(&self.board, self.histories) {
+            // Not even winning the man for nothing would be enough.
+            let at_most = futile_below + captured_value(&self.board, mv);
+            if !in_check && at_most <= alpha && !is_mate(alpha) {
+                best = best.max(at_most);
+                continue;
+            }
             // A capture that wins no more than its exchange and still leaves us below alpha.
             if !in_check
                 && futile_below <= alpha

@@ -156,6 +156,15 @@ impl Picker {
         }
     }
 
+    /// What the histories said of the move just handed out when it was generated, if it is a quiet one
+    /// and not the hash move.
+    pub(crate) fn quiet_score(&self) -> Option<i32> {
+        match self.stage {
+            Stage::Quiet => self.moves.get(self.next.wrapping_sub(1)).map(|&(_, score)| score),
+            _ => None,
+        }
+    }
+
     /// Whether the move just handed out came from the captures that lose an exchange.
     pub(crate) fn at_bad_noisy(&self) -> bool {
         self.stage == Stage::BadNoisy
