@@ -21,7 +21,8 @@ player=4a05f18c67f56bcdf52fb4c914fd6630c5381b77
 # generation  games  nodes a move  seed  generations fitted to
 generations="0 2000 1000 1 0
 1 6000 1000 2 1
-2 10000 1200 3 1 2"
+2 10000 1200 3 1 2
+3 16000 1500 4 2 3"
 
 tree=$folder/tree
 [ -e "$tree" ] || git worktree add --detach "$tree" "$player"
