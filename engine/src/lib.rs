@@ -20,8 +20,8 @@
 //! | `memory` | large allocations and prefetching, the one place with `unsafe` |
 //! | [`hash`] | the hash table |
 //! | [`params`] | every number of the search, once |
-//! | [`eval`] | material and squares, tapered, kept up to date move by move |
-//! | [`search`] | limits, control, reports; micro-Max |
+//! | [`eval`] | material and squares as each king sees them, tapered; endings |
+//! | [`search`] | limits, control, reports; the strong search and micro-Max |
 //! | [`selfplay`] | games against itself, as data |
 //! | [`mod@bench`] | the node count that tells one build from another |
 

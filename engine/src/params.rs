@@ -123,6 +123,12 @@ params! {
     /// History pruning: history per ply below which a quiet move is skipped.
     history_prune_margin = 3000, 500..=8000;
 
+    /// A score that decides a game: where alpha is beyond it no quiet check is skipped unseen.
+    decided_score = 500, 300..=3000;
+
+    /// Check extension in decided positions: up to this ply and two more for each ply of depth left.
+    check_extension_plies = 6, 0..=20;
+
     /// Late move reductions: least depth.
     lmr_depth = 2, 1..=5;
     /// Late move reductions of quiet moves, constant part in 1024ths of a ply.

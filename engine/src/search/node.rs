@@ -361,8 +361,13 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let mut captures_tried: ArrayVec<Move, 32> = ArrayVec::new();
         let original_alpha = alpha;
         loop {
-            // Before they are even generated: once hopeless, quiet moves stay so.
-            if !K::ROOT && best > -MATE_BAND && prune::skips_quiets(&facts, alpha, number + 1) {
+            // Before they are even generated: once hopeless, quiet moves stay so. Where the game is
+            // decided each is looked at, as a check may be the way to mate.
+            if !K::ROOT
+                && best > -MATE_BAND
+                && alpha < params::decided_score()
+                && prune::skips_quiets(&facts, alpha, number + 1)
+            {
                 picker.skip_quiets();
             }
             let Some(mv) = picker.next(&self.board, self.histories) else { break };
@@ -386,8 +391,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
 
             // 8a. Skip what has no chance.
             let bad_noisy = picker.at_bad_noisy();
-            let candidate = Candidate { mv, quiet, bad_noisy, reduction, history };
-            if !K::ROOT && best > -MATE_BAND && self.skips(&facts, &candidate) {
+            let candidate = Candidate { mv, quiet, bad_noisy, number, reduction, history };
+            if !K::ROOT && best > -MATE_BAND && self.skips(&facts, alpha, &candidate) {
                 continue;
             }
 
@@ -415,6 +420,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             // 8c. Search: late moves less deeply and with a null window first.
             let nodes_before = self.nodes;
             self.make(mv, ply);
+            if prune::extends_check(alpha, depth, ply) && self.board.in_check() {
+                extension = extension.max(1);
+            }
             let new_depth = depth - 1 + extension;
             let mut score = best;
             let late = number > 1 + i32::from(K::ROOT) && depth >= params::lmr_depth();
@@ -512,11 +520,12 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     }
 
     /// Step 8a: whether a move is not worth searching.
-    fn skips(&self, facts: &Facts, candidate: &Candidate) -> bool {
-        let &Candidate { mv, quiet, bad_noisy, reduction, history } = candidate;
+    fn skips(&self, facts: &Facts, alpha: Score, candidate: &Candidate) -> bool {
+        let &Candidate { mv, quiet, bad_noisy, number, reduction, history } = candidate;
         let reduced_depth = (facts.depth - reduction / 1024).max(0);
         let hopeless = quiet
-            && (prune::overlooks(self.attention, self.board.keys().lock, mv)
+            && (prune::skips_quiets(facts, alpha, number)
+                || prune::overlooks(self.attention, self.board.keys().lock, mv)
                 || prune::has_bad_history(history, reduced_depth));
         if hopeless && !movegen::gives_check(&self.board, mv) {
             return true;
@@ -802,6 +811,8 @@ struct Candidate {
     quiet: bool,
     /// It comes from the captures that lose an exchange.
     bad_noisy: bool,
+    /// Which move of the node it is, from 1.
+    number: i32,
     /// How much less deeply it would be searched, in 1024ths of a ply.
     reduction: i32,
     history: i32,

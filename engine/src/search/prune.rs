@@ -55,6 +55,14 @@ pub(crate) fn skips_quiets(facts: &Facts, alpha: Score, number: i32) -> bool {
         || is_futile(facts, alpha, reduced_depth)
 }
 
+/// Whether a check is searched more deeply: where the game is decided it may be the way to mate. Deep
+/// in the tree only with depth left, so that the tree stays finite. Source:
+/// <https://www.chessprogramming.org/Check_Extensions>.
+pub(crate) fn extends_check(alpha: Score, depth: i32, ply: usize) -> bool {
+    alpha >= params::decided_score()
+        && ply < params::check_extension_plies() as usize + 2 * depth as usize
+}
+
 /// After how many quiet moves the rest is skipped. Source:
 /// <https://www.chessprogramming.org/Futility_Pruning#MoveCountBasedPruning>.
 pub(crate) fn late_move_limit(facts: &Facts) -> Option<i32> {
