@@ -401,7 +401,7 @@ def find_tool(wanted: str | None, xboard: bool = False) -> str:
     for name in [wanted] if wanted else TOOLS:
         path = shutil.which(name)
         if path and not (xboard and "cutechess" not in Path(path).name):
-            return path
+            return os.path.abspath(path)
     needed = "cutechess-cli, which an xboard engine needs," if xboard else wanted or " or ".join(TOOLS)
     raise Trouble(f"{needed} is not in the PATH")
 
@@ -631,7 +631,7 @@ def commit() -> str:
 
     try:
         name = git("rev-parse", "--short=7", "HEAD")
-        changed = git("status", "--porcelain", "--untracked-files=no", "--", "engine", "uci", "Cargo.lock")
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", "engine", "uci", "Cargo.toml", "Cargo.lock")
         return name + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"

@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code, reason = "a view of raw memory and prefetch have no safe form; see below")]
 
-use memmap2::MmapMut;
+use memmap2::{MmapMut, MmapRaw};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicU64;
@@ -37,7 +37,7 @@ const HUGE_PAGE: usize = 2 << 20;
 
 /// A slice of lines in memory of their own, on huge pages where the system has them.
 pub(crate) struct Lines<const WORDS: usize> {
-    memory: MmapMut,
+    memory: MmapRaw,
     /// Where the first line starts in the memory: on a huge page if there is one.
     start: usize,
     count: usize,
@@ -54,6 +54,7 @@ impl<const WORDS: usize> Lines<WORDS> {
         let spare = if bytes >= HUGE_PAGE { HUGE_PAGE } else { 0 };
         let total = bytes.checked_add(spare).filter(|&total| total <= isize::MAX as usize);
         let memory = MmapMut::map_anon(total.ok_or(error)?.max(1)).map_err(|_| error)?;
+        let memory = MmapRaw::from(memory);
         let start = memory.as_ptr().align_offset(HUGE_PAGE).min(spare);
         #[cfg(target_os = "linux")]
         if spare > 0 {
@@ -72,9 +73,10 @@ impl<const WORDS: usize> Deref for Lines<WORDS> {
         // SAFETY: `zeroed` mapped at least `start` bytes and `count` lines, which live as long as
         // `self`. A mapping starts on a page and `start` is 0 or leads to a huge page, so the lines
         // are aligned. They were zero when mapped, which is a valid `Line` (it consists of
-        // integers), and only `Line`s have been written since: the memory is private to `self`.
+        // integers), and only `Line`s have been written since: the memory is private to `self`, which
+        // holds it by a raw pointer and makes no other reference to it.
         unsafe {
-            std::slice::from_raw_parts(self.memory.as_ptr().add(self.start).cast(), self.count)
+            std::slice::from_raw_parts(self.memory.as_mut_ptr().add(self.start).cast(), self.count)
         }
     }
 }

@@ -123,7 +123,8 @@ params! {
     /// History pruning: history per ply below which a quiet move is skipped.
     history_prune_margin = 3000, 500..=8000;
 
-    /// A score that decides a game: where alpha is beyond it no quiet check is skipped unseen.
+    /// A score that decides a game: where alpha is beyond it quiet checks are told from other quiet
+    /// moves before any are skipped.
     decided_score = 500, 300..=3000;
 
     /// Check extension in decided positions: up to this ply and two more for each ply of depth left.
@@ -135,6 +136,16 @@ params! {
     lmr_base = 800, 0..=2000;
     /// Late move reductions of quiet moves: divisor of log2(depth) * log2(moves), in hundredths.
     lmr_divisor = 440, 200..=900;
+    /// Late move reductions: more where a cutoff is expected, in 1024ths of a ply as all that follow.
+    lmr_cut_node = 1500, 0..=3000;
+    /// Late move reductions: more where the side to move is not improving.
+    lmr_not_improving = 500, 0..=1500;
+    /// Late move reductions: more where the hash move is a capture or promotion.
+    lmr_noisy_hash = 700, 0..=1500;
+    /// Late move reductions: less on the principal variation.
+    lmr_pv = 900, 0..=2000;
+    /// Late move reductions: less for a move that gives check.
+    lmr_check = 900, 0..=2000;
     /// Late move reductions: history that makes up one ply.
     lmr_history_divisor = 8000, 2000..=16000;
 

@@ -5,7 +5,7 @@
 //! clock began to run, which is the arrival of `go`, or of `ponderhit` after `go ponder`.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use cairn_engine::moves::Move;
@@ -160,8 +160,8 @@ pub struct GoControl {
     pub engine: Control,
     /// When the clock began to run; empty while pondering.
     clock_started: OnceLock<Instant>,
-    /// While pondering: the search has had its time already.
-    ripe: AtomicBool,
+    /// While pondering: the microseconds after which the search has had its time, 0 for unknown.
+    ripe_after: AtomicU64,
 }
 
 impl GoControl {
@@ -171,32 +171,31 @@ impl GoControl {
         let _ = self.clock_started.set(at);
     }
 
-    /// Whether the search should end now that iteration `depth` is complete, `searched` after its
-    /// start. `share` is what the strong search's [`Pace`] says, in permill. While pondering it goes
-    /// on and is only noted to be [ripe](Self::is_ripe).
+    /// Whether the search should end now that iteration `depth` is complete. `share` is what the
+    /// strong search's [`Pace`] says, in permill. While pondering it goes on, and it is noted when it
+    /// will be [ripe](Self::is_ripe).
     #[must_use]
-    pub fn is_enough(
-        &self,
-        soft: Option<Duration>,
-        share: Option<u32>,
-        depth: u32,
-        searched: Duration,
-    ) -> bool {
+    pub fn is_enough(&self, soft: Option<Duration>, share: Option<u32>, depth: u32) -> bool {
         let Some(soft) = soft else { return false };
         let time = soft * share.unwrap_or(MICROMAX_SHARE) / 1000;
         let has_move = depth >= FIRST_DEPTH_WITH_MOVES;
         if let Some(start) = self.clock_started.get() {
             has_move && start.elapsed() >= time
         } else {
-            self.ripe.store(has_move && searched >= time, Ordering::Relaxed);
+            if has_move {
+                self.ripe_after.store((time.as_micros() as u64).max(1), Ordering::Relaxed);
+            }
             false
         }
     }
 
-    /// Whether a search that has pondered so far need not go on once the expected move is played.
+    /// Whether a search that has pondered for so long need not go on once the expected move is played.
     #[must_use]
-    pub fn is_ripe(&self) -> bool {
-        self.ripe.load(Ordering::Relaxed)
+    pub fn is_ripe(&self, pondered: Duration) -> bool {
+        match self.ripe_after.load(Ordering::Relaxed) {
+            0 => false,
+            needed => pondered >= Duration::from_micros(needed),
+        }
     }
 }
 
@@ -295,11 +294,11 @@ mod tests {
     fn the_soft_limit_waits_for_the_clock_and_for_a_move() {
         let control = GoControl::default();
         let soft = Some(Duration::ZERO);
-        let ends = |soft, depth| control.is_enough(soft, None, depth, Duration::ZERO);
+        let ends = |soft, depth| control.is_enough(soft, None, depth);
         assert!(!ends(soft, 1), "no move has been looked at");
-        assert!(!control.is_ripe());
+        assert!(!control.is_ripe(Duration::from_secs(9)));
         assert!(!ends(soft, 20), "pondering");
-        assert!(control.is_ripe());
+        assert!(control.is_ripe(Duration::from_secs(9)) && !control.is_ripe(Duration::ZERO));
         control.start_clock(Instant::now());
         assert!(!ends(soft, 1), "no move has been looked at");
         assert!(ends(soft, 2));

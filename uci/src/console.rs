@@ -343,12 +343,13 @@ pub fn evaluation(board: &Board) -> String {
     };
     let _ = write!(
         text,
-        "middle game: {} of {FULL_PHASE} parts; the move: {}\n\
+        "middle game: {} of {FULL_PHASE} parts; the move: {}; a driven king: {}\n\
          Evaluation of style Cairn, from white's view: {}\n\n\
          Style MicroMax: {}\n\
          Material, from white's view: {}; before it searches it knows nothing else",
         terms.phase,
         pawns(terms.tempo),
+        pawns(terms.driven),
         pawns(terms.total),
         micromax_material(board),
         for_white(root_balance(board)),

@@ -104,7 +104,7 @@ struct Search {
     /// How castling is written.
     chess960: bool,
     /// The root move that was last said to be under way, with its iteration.
-    said_move: Option<(u32, CurrentMove)>,
+    said_move: Option<CurrentMove>,
 }
 
 impl Search {
@@ -170,10 +170,10 @@ impl Search {
     /// The iteration and the root move under way, unless that has been said.
     fn new_move(&mut self, board: &Board) -> Option<Reply> {
         let engine = &self.control.engine;
-        let current = engine.current_move().map(|current| (engine.iteration(), current));
+        let current = engine.current_move();
         let is_new = current != self.said_move;
         self.said_move = current;
-        let (depth, CurrentMove { mv, number }) = current.filter(|_| is_new)?;
+        let CurrentMove { iteration: depth, mv, number } = current.filter(|_| is_new)?;
         Some(Reply::CurrentMove { depth, mv: board.uci_text(mv, self.chess960), number })
     }
 
@@ -636,7 +636,7 @@ impl Controller {
         {
             search.pondering = false;
             search.start_clock(at);
-            if search.control.is_ripe() {
+            if search.control.is_ripe(at.saturating_duration_since(search.started)) {
                 search.control.engine.stop();
             }
             self.release();

@@ -406,12 +406,7 @@ impl<'a> Watch<'a> {
         let job = self.job;
         let Some(cut) = job.cut else {
             return self.is_settled(report)
-                || job.control.is_enough(
-                    job.soft,
-                    self.share,
-                    report.depth,
-                    job.started.elapsed(),
-                );
+                || job.control.is_enough(job.soft, self.share, report.depth);
         };
         if report.silent {
             return cut.retry.is_some_and(|nodes| report.nodes >= nodes);

@@ -3,8 +3,9 @@
 //! Two sums, one for the middle game and one for the endgame, blended by the men that are left. Each
 //! king sees the whole board in its own way: the board is turned to its side and mirrored so that it
 //! stands on the files e to h, and its whereabouts choose the table by which all men, its own and the
-//! enemy's, are counted. The evaluation is what one king sees less what the other one sees. When a
-//! king comes to see things differently its sum is made anew.
+//! enemy's, are counted. The evaluation is what one king sees less what the other one sees, and in won
+//! endings how far the losing king is driven. When a king comes to see things differently its sum is
+//! made anew.
 //!
 //! Sources: <https://www.chessprogramming.org/Tapered_Eval>; king-relative tables as in akimbo and other
 //! engines that had them before a network.
@@ -222,9 +223,14 @@ impl Evaluator for Tapered {
         let balance = Pair(self.now.seen[us.index()].0 - self.now.seen[us.other().index()].0);
         let phase = self.now.phase.min(FULL_PHASE);
         let blended = balance.middlegame() * phase + balance.endgame() * (FULL_PHASE - phase);
-        let mop_up = if phase <= MOP_UP_PHASE { endgame::mop_up(board) } else { 0 };
-        clamp_evaluation(blended / FULL_PHASE + TEMPO + mop_up)
+        clamp_evaluation(blended / FULL_PHASE + TEMPO + driven(board, phase))
     }
+}
+
+/// How far the king of a lost ending is driven, from the view of the side to move.
+#[inline]
+fn driven(board: &Board, phase: i32) -> Score {
+    if phase <= MOP_UP_PHASE { endgame::mop_up(board) } else { 0 }
 }
 
 /// What a kind of man is worth in a position, all men of a side together.
@@ -245,6 +251,8 @@ pub struct Terms {
     pub phase: i32,
     /// What having the move is worth, from white's view.
     pub tempo: i32,
+    /// How far the king of a lost ending is driven, from white's view.
+    pub driven: i32,
     /// All together, from white's view.
     pub total: Score,
 }
@@ -270,6 +278,7 @@ impl Terms {
             men,
             phase: eval.now.phase.min(FULL_PHASE),
             tempo: view * TEMPO,
+            driven: view * driven(board, eval.now.phase.min(FULL_PHASE)),
             total: view * eval.evaluate(board),
         }
     }
@@ -295,7 +304,8 @@ mod tests {
         let [white, black] = Side::ALL.map(|side| terms.sum(side));
         let blended = (white.middlegame - black.middlegame) * terms.phase
             + (white.endgame - black.endgame) * (FULL_PHASE - terms.phase);
-        assert_eq!(terms.total, clamp_evaluation(blended / FULL_PHASE + terms.tempo));
+        let sum = blended / FULL_PHASE + terms.tempo + terms.driven;
+        assert_eq!(terms.total, clamp_evaluation(sum), "{}", board.to_fen());
         assert_eq!(terms.total.abs(), eval.evaluate(board).abs());
     }
 

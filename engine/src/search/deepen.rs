@@ -82,7 +82,15 @@ impl Cairn {
         let mut thread =
             Thread::<E>::new(board, &self.table, &mut self.histories, control, node_limit);
         thread.attention = limits.attention;
-        let mut deepening = Deepening { thread, table: &self.table, control, wanted, limits, sink };
+        let mut deepening = Deepening {
+            thread,
+            table: &self.table,
+            control,
+            wanted,
+            limits,
+            failed_high: None,
+            sink,
+        };
         deepening.run(&mut outcome);
         outcome
     }
@@ -95,6 +103,8 @@ struct Deepening<'a, 'b, E: Evaluator> {
     /// The root moves to look at.
     wanted: Vec<Move>,
     limits: &'a Limits,
+    /// What proved better than expected in this iteration, until it is searched again.
+    failed_high: Option<Best>,
     sink: &'b mut dyn FnMut(&Report<'_>) -> Verdict,
 }
 
@@ -127,7 +137,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
                 done.push(best);
             }
             if self.thread.stopped {
-                self.adopt_unfinished(depth, done.is_empty(), outcome);
+                self.adopt_unfinished(depth, &done, outcome);
                 break;
             }
             if let Some(best) = done.first() {
@@ -143,6 +153,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
 
     /// An iteration with a window around the last score, opened where that proves wrong.
     fn aspire(&mut self, depth: i32, number: usize, last: Option<&Best>) -> Score {
+        self.failed_high = None;
         let mut delta = params::aspiration_delta();
         let mut window = match last.map(|best| best.score) {
             Some(last) if depth >= params::aspiration_depth() && !is_mate(last) => {
@@ -158,6 +169,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             }
             delta *= 2;
             if score <= window.alpha {
+                self.failed_high = None;
                 // No move is good enough, so the line is the one that was expected.
                 let line = last.map(|best| best.line.clone()).unwrap_or_default();
                 self.report(depth, number, &Best { score, line }, Bound::Upper);
@@ -166,7 +178,9 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
                     if is_mate(score) { -INFINITY } else { (score - delta).max(-INFINITY) };
             } else if score >= window.beta {
                 let line = self.thread.line().iter().copied().collect();
-                self.report(depth, number, &Best { score, line }, Bound::Lower);
+                let best = Best { score, line };
+                self.report(depth, number, &best, Bound::Lower);
+                self.failed_high = Some(best);
                 window.beta = if is_mate(score) { INFINITY } else { (score + delta).min(INFINITY) };
             } else {
                 return score;
@@ -190,12 +204,19 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
         })
     }
 
-    /// A search stopped within the first line of an iteration may have found a better move already.
-    fn adopt_unfinished(&mut self, depth: i32, in_first_line: bool, outcome: &mut Outcome) {
+    /// A search stopped within the first line of an iteration may have found a better move already,
+    /// in this window or in the one before.
+    fn adopt_unfinished(&mut self, depth: i32, done: &[Best], outcome: &mut Outcome) {
+        if let Some(best) = done.first() {
+            adopt(best, depth, outcome);
+            return;
+        }
         let line: Line = self.thread.line().iter().copied().collect();
-        let Some(&first) = line.first() else { return };
-        if in_first_line && outcome.best != Some(first) {
-            let best = Best { score: self.thread.root_score, line };
+        let found = Best { score: self.thread.root_score, line };
+        let best = if found.line.is_empty() { self.failed_high.take() } else { Some(found) };
+        if let Some(best) = best
+            && outcome.best != best.line.first().copied()
+        {
             self.report(depth, 1, &best, Bound::Exact);
             adopt(&best, depth, outcome);
         }

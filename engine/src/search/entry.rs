@@ -21,6 +21,20 @@ pub enum Bound {
     Exact = 3,
 }
 
+impl Bound {
+    /// What a search with this window says by its score.
+    #[inline]
+    pub(crate) const fn of(score: Score, alpha: Score, beta: Score) -> Bound {
+        if score >= beta {
+            Bound::Lower
+        } else if score > alpha {
+            Bound::Exact
+        } else {
+            Bound::Upper
+        }
+    }
+}
+
 /// What is known of a position. The score is the node's own, unsettled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stored {

@@ -122,6 +122,8 @@ pub struct Control {
 /// The root move that is being searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CurrentMove {
+    /// The iteration it belongs to.
+    pub iteration: u32,
     /// The move.
     pub mv: Move,
     /// Which of the root's moves it is, from 1.
@@ -168,10 +170,12 @@ impl Control {
     /// The root move under way, where the search says it.
     #[must_use]
     pub fn current_move(&self) -> Option<CurrentMove> {
-        let word = self.current.load(Ordering::Relaxed) >> ITERATION_BITS;
+        let current = self.current.load(Ordering::Relaxed);
+        let iteration = u32::from(current as u16);
+        let word = current >> ITERATION_BITS;
         let mv = Move::from_raw(word as u16)?;
         let number = (word >> 16) as u32;
-        (number > 0).then_some(CurrentMove { mv, number })
+        (number > 0).then_some(CurrentMove { iteration, mv, number })
     }
 
     fn begin_iteration(&self, depth: u32) {

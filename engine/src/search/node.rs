@@ -9,7 +9,7 @@ use super::entry::{self, Bound, CairnTable, Stored};
 use super::exchange::{captured_value, exchange_reaches};
 use super::history::{self, Histories, PieceTo};
 use super::picker::{Picker, captured_kind, is_noisy, moving};
-use super::prune::{self, Facts};
+use super::prune::{self, Facts, Lateness};
 use super::structure::Structure;
 use super::{Control, POLL_INTERVAL};
 use crate::board::{Board, FIFTY_MOVES, Observer};
@@ -344,7 +344,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
 
         // 7. Internal reduction: without a hash move this is not the place to look closely.
         let hash_move = known.and_then(|known| known.mv);
-        if depth >= params::iir_depth() && hash_move.is_none() && (K::PV || cut_node) {
+        if !K::ROOT && depth >= params::iir_depth() && hash_move.is_none() && (K::PV || cut_node) {
             depth -= 1;
         }
 
@@ -362,7 +362,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let original_alpha = alpha;
         loop {
             // Before they are even generated: once hopeless, quiet moves stay so. Where the game is
-            // decided each is looked at, as a check may be the way to mate.
+            // decided each is judged by itself, as a check may be the way to mate.
             if !K::ROOT
                 && best > -MATE_BAND
                 && alpha < params::decided_score()
@@ -380,14 +380,12 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 self.control.begin_root_move(mv, number as u32);
             }
             let quiet = !is_noisy(&self.board, mv);
-            let history = if let Some(score) = picker.quiet_score() {
-                score
-            } else if quiet {
-                self.histories.quiet(us, mv, moving, &earlier)
-            } else {
-                self.histories.capture(moving, captured_kind(&self.board, mv))
+            let history = match picker.quiet_score() {
+                Some(score) => score,
+                None if quiet => self.histories.quiet(us, mv, moving, &earlier),
+                None => self.histories.capture(moving, captured_kind(&self.board, mv)),
             };
-            let mut reduction = prune::late_move_reduction(depth, number, quiet);
+            let reduction = prune::late_move_reduction(depth, number, quiet);
 
             // 8a. Skip what has no chance.
             let bad_noisy = picker.at_bad_noisy();
@@ -428,13 +426,10 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             let late = number > 1 + i32::from(K::ROOT) && depth >= params::lmr_depth();
             let mut full_null_search = !K::PV || number > 1;
             if late && (quiet || bad_noisy || !K::PV) {
-                reduction += if cut_node { 1500 } else { 0 };
-                reduction += if improving { 0 } else { 500 };
-                reduction += if hash_is_noisy { 700 } else { 0 };
-                reduction -= if K::PV { 900 } else { 0 };
-                reduction -= if self.board.in_check() { 900 } else { 0 };
-                reduction -= history * 1024 / params::lmr_history_divisor();
-                let reduced = (new_depth - (reduction / 1024).max(0)).clamp(1, new_depth.max(1));
+                let checks = self.board.in_check();
+                let late =
+                    Lateness { pv: K::PV, cut_node, improving, hash_is_noisy, checks, history };
+                let reduced = prune::reduced_depth(new_depth, reduction, &late);
                 let null = Window::null(alpha);
                 score = self.reply::<NonPv>(null, standing, reduced, ply, true);
                 full_null_search = score > alpha && reduced < new_depth;
@@ -473,11 +468,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 }
             }
             if Some(mv) != best_move {
-                if quiet {
-                    let _ = quiets_tried.try_push(mv);
-                } else {
-                    let _ = captures_tried.try_push(mv);
-                }
+                // Beyond what they hold nothing is learnt.
+                let _ = if quiet { quiets_tried.try_push(mv) } else { captures_tried.try_push(mv) };
             }
         }
 
@@ -499,13 +491,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         if excluded.is_some() {
             return best;
         }
-        let bound = if best >= beta {
-            Bound::Lower
-        } else if best > original_alpha {
-            Bound::Exact
-        } else {
-            Bound::Upper
-        };
+        let bound = Bound::of(best, original_alpha, beta);
         let corrects = !in_check && best_move.is_none_or(|mv| !is_noisy(&self.board, mv));
         if corrects {
             self.learn_correction(bound, best, raw_eval, depth);
@@ -753,7 +739,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         while let Some(mv) = picker.next(&self.board, self.histories) {
             // Not even winning the man for nothing would be enough.
             let at_most = futile_below + captured_value(&self.board, mv);
-            if !in_check && at_most <= alpha && !is_mate(alpha) {
+            if !in_check && at_most <= alpha && !is_mate(alpha) && self.has_pieces() {
                 best = best.max(at_most);
                 continue;
             }
@@ -792,12 +778,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 }
             }
         }
-        let bound = if best >= beta {
-            Bound::Lower
-        } else if best > original_alpha && best_move.is_some() {
-            Bound::Exact
-        } else {
-            Bound::Upper
+        let bound = match best_move {
+            Some(_) => Bound::of(best, original_alpha, beta),
+            None => Bound::Upper,
         };
         let mv = best_move.map(Move::raw);
         entry::store(self.table, keys, Stored { mv, score: best, depth: 0, bound });

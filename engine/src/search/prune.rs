@@ -146,6 +146,33 @@ pub(crate) fn late_move_reduction(depth: i32, number: i32, quiet: bool) -> i32 {
     if quiet { params::lmr_base() + product } else { product * 2 / 3 }
 }
 
+/// What a late move's reduction depends on beside depth and number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Lateness {
+    pub(crate) pv: bool,
+    /// The node is expected to fail high.
+    pub(crate) cut_node: bool,
+    pub(crate) improving: bool,
+    /// The hash move captures or promotes: quiet moves are less likely to be best.
+    pub(crate) hash_is_noisy: bool,
+    /// The move gives check.
+    pub(crate) checks: bool,
+    pub(crate) history: i32,
+}
+
+/// How deeply a late move is searched at first: at least one ply, and no deeper than `depth`.
+pub(crate) fn reduced_depth(depth: i32, reduction: i32, late: &Lateness) -> i32 {
+    let when = |condition: bool, amount: i32| if condition { amount } else { 0 };
+    let reduction = reduction
+        + when(late.cut_node, params::lmr_cut_node())
+        + when(!late.improving, params::lmr_not_improving())
+        + when(late.hash_is_noisy, params::lmr_noisy_hash())
+        - when(late.pv, params::lmr_pv())
+        - when(late.checks, params::lmr_check())
+        - late.history * 1024 / params::lmr_history_divisor();
+    (depth - (reduction / 1024).max(0)).clamp(1, depth.max(1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +212,27 @@ mod tests {
         assert_eq!(with(500, params::nmp_depth() - 1), None);
         assert!(with(0, 12) > with(0, 4));
         assert!(with(500, 9) > with(0, 9));
+    }
+
+    #[test]
+    fn what_speaks_for_a_move_deepens_it() {
+        let plain = Lateness {
+            pv: false,
+            cut_node: false,
+            improving: true,
+            hash_is_noisy: false,
+            checks: false,
+            history: 0,
+        };
+        let depth = |late: Lateness| reduced_depth(10, 4 * 1024, &late);
+        assert_eq!(depth(plain), 6);
+        assert!(depth(Lateness { cut_node: true, ..plain }) < 6);
+        assert!(depth(Lateness { history: 16384, ..plain }) > 6);
+        assert!(depth(Lateness { history: -16384, ..plain }) < 6);
+        assert!(depth(Lateness { pv: true, checks: true, ..plain }) > 6);
+        for reduction in [-9000, 0, 9000, 90_000] {
+            assert!((1..=10).contains(&reduced_depth(10, reduction, &plain)));
+        }
     }
 
     #[test]
