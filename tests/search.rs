@@ -182,7 +182,8 @@ fn the_root_move_under_way_is_published() {
     assert_eq!((control.iteration(), control.current_move()), (0, None));
     new().search(&board, &limits, &control, &mut |report| {
         assert_eq!(control.iteration(), report.depth);
-        assert_eq!(control.current_move(), Some(CurrentMove { mv: asked, number: 1 }));
+        let current = CurrentMove { iteration: report.depth, mv: asked, number: 1 };
+        assert_eq!(control.current_move(), Some(current));
         Verdict::Continue
     });
 }

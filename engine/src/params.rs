@@ -187,7 +187,7 @@ params! {
     /// Driving a king: points for each step that the kings are nearer.
     mop_up_close = 8, 0..=20;
     /// Bishop and knight: points for each step towards the bishop's corners.
-    mop_up_corner = 150, 0..=200;
+    mop_up_corner = 200, 0..=300;
 
     /// Correction history: weight of the pawn table, in 128ths.
     correction_pawn_weight = 64, 0..=160;

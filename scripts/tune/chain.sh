@@ -5,14 +5,14 @@
 #
 #   scripts/tune/chain.sh [FOLDER] [THREADS]
 #
-# Everything is kept in FOLDER (default target/tune), and a chain that was broken off goes on where
-# it was. The result replaces engine/src/eval/weights.rs. About an hour on two cores.
+# Everything is kept in FOLDER (default target/chain), and a chain that was broken off goes on where
+# it was. The result replaces engine/src/eval/weights.rs. About 45 minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 [ "${1:-}" != --help ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" | sed '/^set/d'; exit 0; }
-mkdir -p "${1:-target/tune}"
-folder=$(cd "${1:-target/tune}" && pwd)
+mkdir -p "${1:-target/chain}"
+folder=$(cd "${1:-target/chain}" && pwd)
 threads=${2:-2}
 weights=engine/src/eval/weights.rs
 
@@ -25,7 +25,7 @@ generations="0 2000 1000 1 0
 3 16000 1500 4 2 3"
 
 tree=$folder/tree
-[ -e "$tree" ] || git worktree add --detach "$tree" "$player"
+[ -e "$tree" ] || git worktree add --force --detach "$tree" "$player"
 git -C "$tree" checkout --quiet --force "$player"
 cargo build --release -p tune
 tune=$folder/fit
