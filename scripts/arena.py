@@ -7,7 +7,7 @@ opening is played twice, with both colours. Games and the output of the tool are
 the match; a match that was broken off goes on when the same command is given again. Another build of
 an engine is another match.
 
-    scripts/match.sh cairn toga2 --option-a Style=Cairn --games 200
+    scripts/match.sh cairn toga2 --games 200
     scripts/match.sh target/new target/old --tc 1+0.01 --elo0 0 --elo1 10 --games 4000
 """
 

@@ -26,9 +26,6 @@ import arena
 
 LADDER_COLUMNS = ["player", "tc", "opponent", "games", "wins", "draws", "losses", "squares"]
 
-# The default options of Cairn.
-CAIRN_OPTIONS = ["Style=Cairn"]
-
 # How many steps the fit may take, and when it has ended, in Elo.
 FIT_STEPS = 200
 FIT_PRECISION = 1e-6
@@ -314,13 +311,26 @@ def label_of(cairn: arena.Engine) -> str:
     return name + str(cairn.fingerprint()[0])[:4] if name.endswith("+") else name
 
 
+def conditions_of(args: argparse.Namespace) -> str:
+    """The clock, with what else differs from the usual: results under other conditions are others."""
+    usual = parse_arguments([])
+    parts = [args.tc, *args.option]
+    if args.hash != usual.hash:
+        parts.append(f"hash {args.hash}")
+    if args.seed != usual.seed:
+        parts.append(f"seed {args.seed}")
+    if args.openings != usual.openings:
+        parts.append(args.openings.name)
+    return ", ".join(parts)
+
+
 def run_ladder(arguments: Sequence[str]) -> int:
     args = parse_arguments(arguments)
     place: Path = args.out.resolve()
     place.mkdir(parents=True, exist_ok=True)
     table = place / "ladder.csv"
-    cairn = arena.find_engine(args.engine, "Cairn", CAIRN_OPTIONS + args.option)
-    player = Player(args.label or label_of(cairn), args.tc)
+    cairn = arena.find_engine(args.engine, "Cairn", args.option)
+    player = Player(args.label or label_of(cairn), conditions_of(args))
     arena.base_seconds(args.tc)
     chosen = choose(args)
     for number, (opponent, engine, tool) in enumerate(chosen, 1):

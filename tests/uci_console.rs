@@ -156,7 +156,7 @@ fn a_position_is_analysed_for_people() {
 #[test]
 fn the_evaluation_is_shown_in_its_terms_from_whites_view() {
     let shown = |side: &str| {
-        let fen = format!("4k3/8/8/8/8/8/8/Q3K3 {side} - - 0 1");
+        let fen = format!("4k3/p7/8/8/8/8/8/Q3K3 {side} - - 0 1");
         lines(&cairn(&["eval", &fen]))
     };
     let (white, black) = (shown("w"), shown("b"));

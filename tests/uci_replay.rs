@@ -6,8 +6,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use cairn_engine::board::Board;
 use uci_driver::Engine;
 
 /// A log of its own for each test.
@@ -118,6 +119,61 @@ fn a_session_is_repeated_in_both_styles() {
         assert!(log.ends_with(" == end\n"), "{log}");
         let says = format!("{} searches", log.matches(" == search ").count());
         assert_replay(&log, style, 0, &says);
+    }
+}
+
+/// A game between two programs by the clock, from a few moves on; returns how many moves it had.
+fn play_by_the_clock(players: &mut [Engine; 2], opening: &[&str]) -> usize {
+    const TIME: Duration = Duration::from_millis(300);
+    const INCREMENT: Duration = Duration::from_millis(10);
+    const LONGEST: usize = 150;
+    let mut board = Board::startpos();
+    let mut moves: Vec<String> = Vec::new();
+    for text in opening {
+        board.play(board.parse_uci(text).expect("legal"));
+        moves.push((*text).to_owned());
+    }
+    let mut left = [TIME; 2];
+    players.iter_mut().for_each(|player| player.send("ucinewgame"));
+    while board.outcome().is_none() && moves.len() < LONGEST {
+        let side = moves.len() % 2;
+        let [white, black] = left.map(|left| left.as_millis());
+        let (player, increment) = (&mut players[side], INCREMENT.as_millis());
+        player.send(&format!("position startpos moves {}", moves.join(" ")));
+        let start = Instant::now();
+        player.send(&format!("go wtime {white} btime {black} winc {increment} binc {increment}"));
+        let answer = player.best_move();
+        // On a loaded machine it may take longer than it should: that is not the matter here.
+        left[side] = (left[side] + INCREMENT).saturating_sub(start.elapsed());
+        let text = answer.split(' ').nth(1).expect("a move");
+        board.play(board.parse_uci(text).expect("a legal move"));
+        moves.push(text.to_owned());
+    }
+    moves.len() - opening.len()
+}
+
+#[test]
+fn games_by_the_clock_are_repeated() {
+    for (style, opening) in [
+        ("Cairn", ["e2e4", "c7c5", "g1f3"].as_slice()),
+        ("Cairn", ["d2d4", "g8f6", "c2c4", "e7e6"].as_slice()),
+        ("MicroMax", ["e2e4", "e7e5"].as_slice()),
+    ] {
+        let mut players = [Engine::start(), Engine::start()];
+        let names = ["white", "black"].map(|side| format!("game-{style}-{}-{side}", opening.len()));
+        for (player, name) in players.iter_mut().zip(&names) {
+            player.send(&format!("setoption name Style value {style}"));
+            player.send(&format!("setoption name Debug Log File value {}", path(name).display()));
+        }
+        let moves = play_by_the_clock(&mut players, opening);
+        for (mut player, name) in players.into_iter().zip(&names) {
+            player.send("quit");
+            assert!(player.wait().success());
+            let log = fs::read_to_string(path(name)).expect("a log");
+            let searches = log.matches(" == search ").count();
+            assert!(searches + 1 >= moves / 2 && searches > 10, "{searches} of {moves}");
+            assert_replay(&log, name, 0, &format!("{searches} searches"));
+        }
     }
 }
 

@@ -111,6 +111,7 @@ pub struct Undo {
     /// `None` for a null move.
     mv: Option<Move>,
     halfmove_clock: u16,
+    reversible: u16,
     moved: u8,
     captured: u8,
     captured_index: u8,
@@ -124,6 +125,15 @@ impl Undo {
     #[must_use]
     pub const fn mv(&self) -> Option<Move> {
         self.mv
+    }
+
+    /// Whether the move, which is this one's, captured en passant.
+    #[inline]
+    fn was_en_passant(&self, mv: Move) -> bool {
+        self.captured != 0
+            && Piece::from_raw_occupied(self.moved).kind().is_pawn()
+            && mv.to().raw() == self.raw_en_passant
+            && mv.from().file() != mv.to().file()
     }
 
     /// The side that made it and whether a pawn became a queen by it.
@@ -189,6 +199,9 @@ pub struct Board {
     /// The same, only if an en-passant capture is legal.
     en_passant: u8,
     halfmove_clock: u16,
+    /// How many of the last half-moves could be taken back by moving: no capture, no pawn move and no
+    /// null move is among them.
+    reversible: u16,
     /// Half-moves since white's first move of move 1.
     ply: u32,
     castling: CastlingSetup,
@@ -227,6 +240,7 @@ impl Board {
             raw_en_passant: setup.en_passant.map_or(NONE, Square::raw),
             en_passant: NONE,
             halfmove_clock: setup.halfmove_clock,
+            reversible: 0,
             ply: 2 * (u32::from(setup.fullmove_number).max(1) - 1)
                 + u32::from(setup.side == Side::Black),
             castling: CastlingSetup { rights_lost: [0; 128], rooks: [NONE; 4] },
@@ -263,7 +277,10 @@ impl Board {
     #[must_use]
     #[inline]
     pub fn piece_on(&self, square: Square) -> Option<Piece> {
-        Piece::from_raw(at(&self.squares, square.raw()))
+        match at(&self.squares, square.raw()) {
+            0 => None,
+            byte => Some(Piece::from_raw_occupied(byte)),
+        }
     }
 
     /// The board as bytes.
@@ -375,6 +392,45 @@ impl Board {
         self.checkers().next().is_some()
     }
 
+    /// [`Board::in_check`] for a position that a legal move has led to: only the man that moved can give
+    /// check, or one behind the square that it left.
+    #[must_use]
+    #[inline]
+    pub(crate) fn in_check_after_move(&self) -> bool {
+        let Some(undo) = self.history.last() else { return self.in_check() };
+        // Passing never gives check.
+        let Some(mv) = undo.mv else { return false };
+        let them = self.side.other();
+        if self.was_castling(undo, mv, them) || undo.was_en_passant(mv) {
+            return self.in_check();
+        }
+        let king = self.king(self.side).raw();
+        let (from, to) = (mv.from().raw(), mv.to().raw());
+        attack::attacks(&self.squares, at(&self.squares, to), to, king, |_| false)
+            || self.is_open_to_slider(king, from, them)
+    }
+
+    /// Whether the first man seen from `target` in the direction of `beyond` is a slider of this side
+    /// that attacks `target`.
+    #[inline]
+    fn is_open_to_slider(&self, target: u8, beyond: u8, by: Side) -> bool {
+        let step = attack::line_step(target, beyond);
+        if step == 0 {
+            return false;
+        }
+        let mut square = target.wrapping_add_signed(step);
+        while attack::on_board(square) {
+            let man = at(&self.squares, square);
+            if man != 0 {
+                return man & by.bit() != 0
+                    && man & 7 > Kind::King as u8
+                    && attack::reaches(man, square, target);
+            }
+            square = square.wrapping_add_signed(step);
+        }
+        false
+    }
+
     /// Whether the side that has just moved left its king to be captured: never so after a legal
     /// move.
     #[must_use]
@@ -445,12 +501,11 @@ impl Board {
     /// position stood on the board below the root already, or twice before.
     #[must_use]
     pub fn is_repetition(&self, ply: usize) -> bool {
-        let reversible = usize::from(self.halfmove_clock);
+        let made = self.history.len();
         let mut before = 0;
-        let earlier =
-            self.history.iter().rev().take(reversible).take_while(|undo| undo.mv.is_some());
-        for (distance, undo) in (1..).zip(earlier).skip(1).step_by(2) {
-            if undo.keys == self.keys {
+        // Sooner than after four half-moves nothing can stand as it stood.
+        for distance in (4..=usize::from(self.reversible).min(made)).step_by(2) {
+            if self.history[made - distance].keys == self.keys {
                 before += 1;
                 if distance < ply || before == 2 {
                     return true;
@@ -562,7 +617,8 @@ impl Board {
         let mut keys =
             self.keys ^ self.en_passant_key() ^ self.zobrist.side() ^ self.key(moved, from);
         observer.vanish(Piece::from_raw_occupied(moved), mv.from());
-        self.halfmove_clock += 1;
+        self.halfmove_clock = self.halfmove_clock.saturating_add(1);
+        self.reversible = self.reversible.saturating_add(1);
         if captured != 0 {
             keys ^= self.key(captured, captured_on);
             observer
@@ -571,6 +627,7 @@ impl Board {
                 !(1 << captured_index);
             self.squares[usize::from(captured_on & 0x7f)] = 0;
             self.halfmove_clock = 0;
+            self.reversible = 0;
         }
 
         let index = self.index_on(from);
@@ -578,6 +635,7 @@ impl Board {
         self.raw_en_passant = NONE;
         if is_pawn {
             self.halfmove_clock = 0;
+            self.reversible = 0;
             if mv.to().row() == us.promotion_row() {
                 placed = Piece::new(us, mv.promotion_kind()).raw();
                 let by_kind = &mut self.lists[us.index()].by_kind;
@@ -608,6 +666,7 @@ impl Board {
             keys: self.keys,
             mv,
             halfmove_clock: self.halfmove_clock,
+            reversible: self.reversible,
             moved,
             captured,
             captured_index,
@@ -646,7 +705,8 @@ impl Board {
         self.move_two((king, king_from, king_to), (rook, rook_from, rook_to));
         observer.appear(king_piece, Square::from_index_masked(king_to));
         observer.appear(rook_piece, Square::from_index_masked(rook_to));
-        self.halfmove_clock += 1;
+        self.halfmove_clock = self.halfmove_clock.saturating_add(1);
+        self.reversible = self.reversible.saturating_add(1);
         self.raw_en_passant = NONE;
         self.finish_make(keys, self.lost_rights(king_from, rook_from));
         observer.settle(self);
@@ -678,7 +738,8 @@ impl Board {
     pub fn make_null(&mut self) {
         self.remember(None, 0, 0, 0);
         let keys = self.keys ^ self.en_passant_key() ^ self.zobrist.side();
-        self.halfmove_clock += 1;
+        self.halfmove_clock = self.halfmove_clock.saturating_add(1);
+        self.reversible = 0;
         self.raw_en_passant = NONE;
         self.finish_make(keys, 0);
     }
@@ -694,6 +755,17 @@ impl Board {
         self.make(mv, &mut ());
     }
 
+    /// Whether a move of this side was castling: a king can only have gone to the square of a rook that
+    /// it might castle with by castling.
+    #[inline]
+    fn was_castling(&self, undo: &Undo, mv: Move, us: Side) -> bool {
+        let (from, to) = (mv.from().raw(), mv.to().raw());
+        let wing = right_number(us, to > from);
+        undo.moved & 7 == Kind::King as u8
+            && undo.rights & 1 << wing != 0
+            && self.castling.rooks[wing] == to
+    }
+
     /// Takes back the last move; nothing happens if there is none.
     pub fn unmake<O: Observer>(&mut self, observer: &mut O) {
         let Some(undo) = self.history.pop() else { return };
@@ -704,6 +776,7 @@ impl Board {
         self.ply -= 1;
         self.keys = undo.keys;
         self.halfmove_clock = undo.halfmove_clock;
+        self.reversible = undo.reversible;
         self.rights = undo.rights;
         self.raw_en_passant = undo.raw_en_passant;
         self.en_passant = undo.en_passant;
@@ -711,12 +784,7 @@ impl Board {
         let us = self.side;
         let Some(mv) = undo.mv else { return };
         let (from, to) = (mv.from().raw(), mv.to().raw());
-        // A king can only have gone to the square of a rook that it might castle with by castling.
-        let wing = right_number(us, to > from);
-        let castled = undo.moved & 7 == Kind::King as u8
-            && undo.rights & 1 << wing != 0
-            && self.castling.rooks[wing] == to;
-        if castled {
+        if self.was_castling(&undo, mv, us) {
             let rook = Piece::new(us, Kind::Rook).raw();
             let (king_to, rook_to) = Board::castled_squares(us, to > from);
             return self.move_two((undo.moved, king_to, from), (rook, rook_to, to));
@@ -734,9 +802,7 @@ impl Board {
         self.indices[usize::from(from & 0x7f)] = index;
         self.lists[us.index()].squares[usize::from(index)] = from;
         if undo.captured != 0 {
-            let is_pawn = Piece::from_raw_occupied(undo.moved).kind().is_pawn();
-            let en_passant = is_pawn && to == undo.raw_en_passant && from & 15 != to & 15;
-            let captured_on = if en_passant { to ^ 16 } else { to };
+            let captured_on = if undo.was_en_passant(mv) { to ^ 16 } else { to };
             self.put(undo.captured, undo.captured_index, captured_on);
         }
     }
@@ -835,6 +901,7 @@ impl Board {
             && rights_have_men
             && !self.king_can_be_captured()
             && self.en_passant == self.usable_en_passant()
+            && self.in_check_after_move() == self.in_check()
             && self.keys == self.computed_keys()
     }
 }

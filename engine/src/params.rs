@@ -13,7 +13,7 @@ pub struct Param {
     pub min: i32,
     /// The largest sensible value.
     pub max: i32,
-    /// Sets it.
+    /// Sets it. Beyond its range it may turn off what it belongs to.
     #[cfg(feature = "tune")]
     pub set: fn(i32),
 }
@@ -54,10 +54,7 @@ macro_rules! params {
                 min: $min,
                 max: $max,
                 #[cfg(feature = "tune")]
-                set: |value| tuned::$name.store(
-                    value.clamp($min, $max),
-                    std::sync::atomic::Ordering::Relaxed,
-                ),
+                set: |value| tuned::$name.store(value, std::sync::atomic::Ordering::Relaxed),
             },)*
         ];
     };
@@ -125,7 +122,14 @@ params! {
 
     /// A score that decides a game: where alpha is beyond it quiet checks are told from other quiet
     /// moves before any are skipped.
-    decided_score = 500, 300..=3000;
+    decided_score = 300, 200..=3000;
+
+    /// In decided positions, up to this ply, no move is skipped: what wins sooner may look like any other.
+    hunt_plies = 4, 0..=12;
+    /// The same once a mate is known.
+    hunt_mate_plies = 6, 0..=16;
+    /// The same: by so much less late moves are reduced, in 1024ths of a ply.
+    hunt_relief = 1024, 0..=3072;
 
     /// Check extension in decided positions: up to this ply and two more for each ply of depth left.
     check_extension_plies = 6, 0..=20;
@@ -183,11 +187,15 @@ params! {
     scale_opposite_bishops_and_more = 56, 32..=64;
 
     /// Driving a king: points for each step from the centre (CPW, mop-up evaluation).
-    mop_up_edge = 20, 0..=40;
+    mop_up_edge = 30, 0..=40;
     /// Driving a king: points for each step that the kings are nearer.
-    mop_up_close = 8, 0..=20;
+    mop_up_close = 16, 0..=30;
     /// Bishop and knight: points for each step towards the bishop's corners.
-    mop_up_corner = 200, 0..=300;
+    mop_up_corner = 40, 0..=300;
+    /// A bare king faces a won ending: points for that.
+    mop_up_won = 600, 200..=1500;
+    /// The same: points for each pawn, three for a minor piece, five for a rook and nine for a queen.
+    mop_up_man = 100, 50..=150;
 
     /// Correction history: weight of the pawn table, in 128ths.
     correction_pawn_weight = 64, 0..=160;

@@ -262,7 +262,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
         name: "Style",
         doc: "The search that plays: the strong one, or the exact historical micro-Max.",
         kind: Kind::Combo {
-            default: 1,
+            default: 0,
             choices: &["Cairn", "MicroMax"],
             set: |settings, index| settings.style = Style::ALL[index],
             get: |settings| usize::from(settings.style == Style::MicroMax),
@@ -552,7 +552,7 @@ impl Default for Settings {
             syzygy_50_move_rule: false,
             eval_file: String::new(),
             log_file: String::new(),
-            style: Style::MicroMax,
+            style: Style::Cairn,
             #[cfg(feature = "tune")]
             params: vec![0; params::ALL.len()],
         };
@@ -680,7 +680,7 @@ mod tests {
             syzygy_50_move_rule: false,
             eval_file: "/a net".into(),
             log_file: "/tmp/a log".into(),
-            style: Style::Cairn,
+            style: Style::MicroMax,
             #[cfg(feature = "tune")]
             params: Settings::default().params,
         };
@@ -702,7 +702,7 @@ mod tests {
             ("SyzygyProbeLimit", Some("5")),
             ("Syzygy50MoveRule", Some("false")),
             ("Debug Log File", Some("/tmp/a log")),
-            ("style", Some("cairn")),
+            ("style", Some("micromax")),
         ] {
             assert_eq!(settings.set(name, value), Ok(None), "{name}");
         }
@@ -719,7 +719,7 @@ mod tests {
     fn what_an_option_says_it_is_sets_it_to_the_same() {
         let mut changed = Settings::default();
         for (name, value) in
-            [("Hash", "3"), ("Style", "Cairn"), ("UCI_ShowWDL", "true"), ("UCI_Opponent", "a b")]
+            [("Hash", "3"), ("Style", "MicroMax"), ("UCI_ShowWDL", "true"), ("UCI_Opponent", "a b")]
         {
             changed.set(name, Some(value)).expect("taken");
         }

@@ -26,12 +26,15 @@ const ROOK: i32 = 5;
 const QUEEN: i32 = 9;
 
 /// What is left of an evaluation, from the view of the side to move, after draw knowledge and the
-/// 50-move rule. Costs a few comparisons where there is no such ending.
+/// 50-move rule. Costs a few comparisons where there is no such ending. Against a bare king the 50-move
+/// rule takes nothing off: it would take off more from a longer line, and hide how far the king is driven.
 #[must_use]
 #[inline]
 pub fn scaled(board: &Board, score: Score) -> Score {
     let strong = if score > 0 { board.side_to_move() } else { board.side_to_move().other() };
-    fifty_scaled(score, board.halfmove_clock()) * winnable(board, strong) / WHOLE
+    let left = score * winnable(board, strong) / WHOLE;
+    let bare = board.list(strong.other()).all().is_power_of_two();
+    if bare { left } else { fifty_scaled(left, board.halfmove_clock()) }
 }
 
 /// An evaluation after so many half-moves without capture or pawn move.
@@ -124,18 +127,29 @@ fn rook_pawns(board: &Board, strong: Side) -> Option<i32> {
     arrives.then(params::scale_rook_pawns)
 }
 
-/// What it is worth to the side to move that a king which can't be defended stands badly: near the
-/// edge, near the enemy king, and with bishop and knight in the bishop's corner. Zero unless one side
-/// has won without needing its pawns.
+/// The evaluation with how far a king that can't be defended is driven: to the edge, towards the enemy
+/// king, and with bishop and knight into the bishop's corner. Where that king is all that its side
+/// has left, nothing but the winner's men and this driving counts: where squares had a say, they would
+/// now and then want the men elsewhere. `score` is what men and squares say; it and the result are from
+/// the view of the side to move. Nothing changes unless one side has won without needing its pawns.
 #[must_use]
-pub fn mop_up(board: &Board) -> Score {
+pub fn mop_up(board: &Board, score: Score) -> Score {
     for strong in Side::ALL {
         if is_won(board, strong) {
-            let value = drive(board, strong);
-            return if board.side_to_move() == strong { value } else { -value };
+            let weak = strong.other();
+            let view = if board.side_to_move() == strong { 1 } else { -1 };
+            let bare = board.list(weak).all().is_power_of_two();
+            let won = if bare { bare_king(board, strong) } else { view * score };
+            return view * (won + drive(board, strong));
         }
     }
-    0
+    score
+}
+
+/// What the men are worth that a bare king faces.
+fn bare_king(board: &Board, strong: Side) -> Score {
+    let men = force(board, strong) + board.count(strong, strong.pawn()) as i32;
+    params::mop_up_won() + params::mop_up_man() * men
 }
 
 /// Whether this side mates by force with its pieces, as far as counting them tells.
@@ -297,7 +311,7 @@ mod tests {
 
     #[test]
     fn kings_are_driven_to_where_they_can_be_mated() {
-        let value = |fen| mop_up(&board(fen));
+        let value = |fen| mop_up(&board(fen), 0);
         // To the edge, and the own king near.
         assert!(value("8/8/8/4k3/8/8/8/KR6 w - - 0 1") < value("4k3/8/8/8/8/8/8/KR6 w - - 0 1"));
         assert!(value("4k3/8/8/8/8/8/8/KR6 w - - 0 1") < value("4k3/8/4K3/8/8/8/8/1R6 w - - 0 1"));

@@ -223,14 +223,9 @@ impl Evaluator for Tapered {
         let balance = Pair(self.now.seen[us.index()].0 - self.now.seen[us.other().index()].0);
         let phase = self.now.phase.min(FULL_PHASE);
         let blended = balance.middlegame() * phase + balance.endgame() * (FULL_PHASE - phase);
-        clamp_evaluation(blended / FULL_PHASE + TEMPO + driven(board, phase))
+        let score = blended / FULL_PHASE + TEMPO;
+        clamp_evaluation(if phase <= MOP_UP_PHASE { endgame::mop_up(board, score) } else { score })
     }
-}
-
-/// How far the king of a lost ending is driven, from the view of the side to move.
-#[inline]
-fn driven(board: &Board, phase: i32) -> Score {
-    if phase <= MOP_UP_PHASE { endgame::mop_up(board) } else { 0 }
 }
 
 /// What a kind of man is worth in a position, all men of a side together.
@@ -251,7 +246,7 @@ pub struct Terms {
     pub phase: i32,
     /// What having the move is worth, from white's view.
     pub tempo: i32,
-    /// How far the king of a lost ending is driven, from white's view.
+    /// What is different because a king of a lost ending is driven, from white's view.
     pub driven: i32,
     /// All together, from white's view.
     pub total: Score,
@@ -274,13 +269,24 @@ impl Terms {
             }
         }
         let view = if board.side_to_move() == Side::White { 1 } else { -1 };
-        Terms {
+        let mut terms = Terms {
             men,
             phase: eval.now.phase.min(FULL_PHASE),
             tempo: view * TEMPO,
-            driven: view * driven(board, eval.now.phase.min(FULL_PHASE)),
+            driven: 0,
             total: view * eval.evaluate(board),
-        }
+        };
+        terms.driven = terms.total - terms.blended() - terms.tempo;
+        terms
+    }
+
+    /// What all men are worth, middle game and endgame blended, from white's view.
+    #[must_use]
+    pub fn blended(&self) -> Score {
+        let [white, black] = Side::ALL.map(|side| self.sum(side));
+        let blended = (white.middlegame - black.middlegame) * self.phase
+            + (white.endgame - black.endgame) * (FULL_PHASE - self.phase);
+        blended / FULL_PHASE
     }
 
     /// A side's sum.
@@ -301,12 +307,11 @@ mod tests {
 
     fn assert_terms_add_up(board: &Board, eval: &Tapered) {
         let terms = Terms::of(board);
-        let [white, black] = Side::ALL.map(|side| terms.sum(side));
-        let blended = (white.middlegame - black.middlegame) * terms.phase
-            + (white.endgame - black.endgame) * (FULL_PHASE - terms.phase);
-        let sum = blended / FULL_PHASE + terms.tempo + terms.driven;
-        assert_eq!(terms.total, clamp_evaluation(sum), "{}", board.to_fen());
+        assert_eq!(terms.total, terms.blended() + terms.tempo + terms.driven);
         assert_eq!(terms.total.abs(), eval.evaluate(board).abs());
+        if eval.now.phase > MOP_UP_PHASE {
+            assert_eq!(terms.driven, 0, "{}", board.to_fen());
+        }
     }
 
     #[test]

@@ -16,6 +16,9 @@ trait Sink {
     const NOISY: bool = true;
     /// Whether it wants all other moves.
     const QUIET: bool = true;
+    /// Whether it wants only those steps of the king that are legal; the others are left to be looked at
+    /// by [`king_is_safe`] once they are wanted.
+    const LEGAL_KING: bool = true;
 
     fn add(&mut self, from: u8, to: u8);
     fn add_promotions(&mut self, from: u8, to: u8);
@@ -40,6 +43,7 @@ struct Noisy<'a>(&'a mut MoveList);
 
 impl Sink for Noisy<'_> {
     const QUIET: bool = false;
+    const LEGAL_KING: bool = false;
 
     #[inline(always)]
     fn add(&mut self, from: u8, to: u8) {
@@ -56,6 +60,7 @@ struct Quiet<'a>(&'a mut MoveList);
 
 impl Sink for Quiet<'_> {
     const NOISY: bool = false;
+    const LEGAL_KING: bool = false;
 
     #[inline(always)]
     fn add(&mut self, from: u8, to: u8) {
@@ -87,15 +92,29 @@ pub fn legal_moves(board: &Board) -> MoveList {
     list
 }
 
-/// Adds the legal captures and promotions, en passant included. The masks are this board's.
+/// Adds the captures and promotions, en passant included: the legal ones, but for the king's, which may
+/// go to where [`king_is_safe`] says that it is not. The masks are this board's.
 pub fn noisy_moves(board: &Board, masks: &Masks, list: &mut MoveList) {
     generate(board, masks, &mut Noisy(list));
 }
 
-/// Adds the legal moves that neither capture nor promote, castling included. The masks are this
-/// board's.
+/// Adds the moves that neither capture nor promote, castling included, as [`noisy_moves`] does.
 pub fn quiet_moves(board: &Board, masks: &Masks, list: &mut MoveList) {
     generate(board, masks, &mut Quiet(list));
+}
+
+/// Whether a move from [`noisy_moves`] or [`quiet_moves`] leaves the king safe: what is not looked at
+/// while generating, as most moves are never asked for.
+#[must_use]
+#[inline]
+pub fn king_is_safe(board: &Board, mv: Move) -> bool {
+    let us = board.side_to_move();
+    let king = board.king(us);
+    let to = mv.to().raw();
+    // Castling, onto a man of its own, is generated only where it is legal.
+    mv.from() != king
+        || at(board.squares(), to) & us.bit() != 0
+        || board.is_safe(to, us, [king.raw(); 2], OFF_BOARD)
 }
 
 /// The number of legal moves, without making a list.
@@ -126,6 +145,23 @@ impl Masks {
         Masks::of(board, board.side_to_move())
     }
 
+    /// The masks of a position of which it is known whether the side to move is in check.
+    #[must_use]
+    #[inline]
+    pub fn given(board: &Board, in_check: bool) -> Masks {
+        let us = board.side_to_move();
+        if in_check {
+            return Masks::of(board, us);
+        }
+        let mut masks = Masks { checkers: 0, targets: !0, pinned: 0 };
+        let king = board.king(us).raw();
+        for slider in sliders_towards(board, us.other(), king) {
+            let step = line_step(king, slider);
+            masks.pin(board, us, next_man(board, king, step), step, slider);
+        }
+        masks
+    }
+
     /// Whether the side to move is in check.
     #[must_use]
     #[inline]
@@ -154,11 +190,8 @@ impl Masks {
                 masks.targets |= 1 << from;
             }
         }
-        let sliders = enemies.of(Kind::Bishop) | enemies.of(Kind::Rook) | enemies.of(Kind::Queen);
-        for from in enemies.squares_of(sliders) {
-            if reaches(at(squares, from), from, king) {
-                masks.follow(board, us, king, from);
-            }
+        for slider in sliders_towards(board, them, king) {
+            masks.follow(board, us, king, slider);
         }
         if masks.checkers == 0 {
             masks.targets = !0;
@@ -170,31 +203,44 @@ impl Masks {
     /// our men is a pin.
     #[inline(always)]
     fn follow(&mut self, board: &Board, us: Side, king: u8, slider: u8) {
-        let squares = board.squares();
         let step = line_step(king, slider);
-        let mut path = 0u128;
-        let mut square = king.wrapping_add_signed(step);
-        while at(squares, square) == 0 {
-            path |= 1 << (square & 0x7f);
+        let first = next_man(board, king, step);
+        if first != slider {
+            return self.pin(board, us, first, step, slider);
+        }
+        self.checkers += 1;
+        let mut square = king;
+        while square != slider {
             square = square.wrapping_add_signed(step);
-        }
-        if square == slider {
-            self.checkers += 1;
-            self.targets |= path | 1 << (square & 0x7f);
-            return;
-        }
-        if at(squares, square) & us.bit() == 0 {
-            return;
-        }
-        let pinned = board.index_on(square);
-        square = square.wrapping_add_signed(step);
-        while at(squares, square) == 0 {
-            square = square.wrapping_add_signed(step);
-        }
-        if square == slider {
-            self.pinned |= 1 << pinned;
+            self.targets |= 1 << (square & 0x7f);
         }
     }
+
+    /// Takes note if the first man on a slider's line to our king is ours and the only one.
+    #[inline(always)]
+    fn pin(&mut self, board: &Board, us: Side, first: u8, step: i8, slider: u8) {
+        if at(board.squares(), first) & us.bit() != 0 && next_man(board, first, step) == slider {
+            self.pinned |= 1 << board.index_on(first);
+        }
+    }
+}
+
+/// A side's sliders that attack a square but for what stands between.
+#[inline(always)]
+fn sliders_towards(board: &Board, by: Side, target: u8) -> impl Iterator<Item = u8> {
+    let list = board.list(by);
+    let sliders = list.of(Kind::Bishop) | list.of(Kind::Rook) | list.of(Kind::Queen);
+    list.squares_of(sliders).filter(move |&from| reaches(at(board.squares(), from), from, target))
+}
+
+/// The next square in this direction that is not empty; there is one.
+#[inline(always)]
+fn next_man(board: &Board, from: u8, step: i8) -> u8 {
+    let mut square = from.wrapping_add_signed(step);
+    while at(board.squares(), square) == 0 {
+        square = square.wrapping_add_signed(step);
+    }
+    square
 }
 
 fn generate<S: Sink>(board: &Board, masks: &Masks, sink: &mut S) {
@@ -229,7 +275,7 @@ fn king_moves<S: Sink, const WHITE: bool>(board: &Board, sink: &mut S) {
         let to = king.wrapping_add_signed(step);
         if is_free(board, to, us)
             && wants::<S>(board, to)
-            && board.is_safe(to, us, [king, king], OFF_BOARD)
+            && (!S::LEGAL_KING || board.is_safe(to, us, [king, king], OFF_BOARD))
         {
             sink.add(king, to);
         }

@@ -7,5 +7,5 @@
 mod legal;
 mod scan;
 
-pub use legal::{Masks, count_legal, legal_moves, noisy_moves, quiet_moves};
+pub use legal::{Masks, count_legal, king_is_safe, legal_moves, noisy_moves, quiet_moves};
 pub use scan::{confirm, gives_check, is_legal, legal_scan, scan};

@@ -3,11 +3,11 @@
 //! The least valuable attacker captures first, sliders behind it join in when it has gone. Source:
 //! <https://www.chessprogramming.org/Static_Exchange_Evaluation>.
 
-use crate::attack::{at, line_step, reaches};
+use crate::attack::{at, line_step, on_board, pawn_attack_origins, reaches};
 use crate::board::Board;
 use crate::moves::Move;
 use crate::params;
-use crate::piece::{Kind, Side};
+use crate::piece::{Kind, Piece, Side};
 use crate::score::Score;
 
 /// What a man is worth in an exchange.
@@ -35,11 +35,8 @@ pub(crate) fn captured_value(board: &Board, mv: Move) -> Score {
     if promotes { captured + exchange_value(mv.promotion_kind()) } else { captured }
 }
 
-/// The order in which attackers capture.
-const BY_VALUE: [[Kind; 6]; 2] = {
-    use Kind::{Bishop, BlackPawn, King, Knight, Queen, Rook, WhitePawn};
-    [[WhitePawn, Knight, Bishop, Rook, Queen, King], [BlackPawn, Knight, Bishop, Rook, Queen, King]]
-};
+/// The order in which pieces capture, after the pawns.
+const BY_VALUE: [Kind; 5] = [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen, Kind::King];
 
 /// Whether the exchange that a move begins leaves its side with at least `threshold` more than
 /// before. Castling and promotions count as worth nothing beyond their capture.
@@ -63,26 +60,20 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
         return true;
     }
 
-    let mut gone: u128 = 1 << from;
+    let mut gone = Gone([0; 2]);
+    gone.add(board, us, from);
     if board.en_passant() == Some(mv.to()) && moved.kind().is_pawn() {
-        gone |= 1 << mv.to().en_passant_victim().raw();
+        gone.add(board, us.other(), mv.to().en_passant_victim().raw());
     }
     let mut side = us.other();
-    let theirs = Attackers::of(board, side, to);
-    if theirs.men == 0 {
-        return true;
-    }
-    let ours = Attackers::of(board, us, to);
     // `balance` is what the side that has just captured has beyond the threshold if the other side
     // takes its man; the sides take turns in having to improve on it.
-    loop {
-        let (capturing, defending) = if side == us { (&ours, &theirs) } else { (&theirs, &ours) };
-        let Some((attacker, square)) = capturing.least(board, to, gone) else { break };
+    while let Some((attacker, square)) = least_attacker(board, side, to, &gone) {
+        gone.add(board, side, square);
         // The king can't capture what is still defended.
-        if attacker == Kind::King && defending.least(board, to, gone | 1 << square).is_some() {
+        if attacker == Kind::King && least_attacker(board, side.other(), to, &gone).is_some() {
             break;
         }
-        gone |= 1 << square;
         side = side.other();
         balance = -balance - 1 - exchange_value(attacker);
         if balance >= 0 {
@@ -93,53 +84,50 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
     side != us
 }
 
-/// The men of a side that could capture on a square if nothing stood between, as list indices.
-struct Attackers {
-    side: Side,
-    men: u16,
+/// The men that have left their squares in an exchange, by side as list indices.
+struct Gone([u16; 2]);
+
+impl Gone {
+    #[inline(always)]
+    fn add(&mut self, board: &Board, side: Side, square: u8) {
+        self.0[side.index()] |= 1 << board.index_on(square);
+    }
+
+    #[inline(always)]
+    fn has(&self, board: &Board, side: Side, square: u8) -> bool {
+        self.0[side.index()] >> board.index_on(square) & 1 != 0
+    }
 }
 
-impl Attackers {
-    #[inline]
-    fn of(board: &Board, side: Side, target: u8) -> Attackers {
-        let list = board.list(side);
-        let mut men = 0;
-        let mut rest = list.all();
-        while rest != 0 {
-            let index = rest.trailing_zeros();
-            rest &= rest - 1;
-            let from = list.square(index);
-            men |= u16::from(reaches(at(board.squares(), from), from, target)) << index;
+/// The least valuable man of a side that can capture on a square, and where it stands.
+#[inline]
+fn least_attacker(board: &Board, side: Side, target: u8, gone: &Gone) -> Option<(Kind, u8)> {
+    let pawn = side.bit() | side.pawn() as u8;
+    for from in pawn_attack_origins(side, target) {
+        if on_board(from) && at(board.squares(), from) == pawn && !gone.has(board, side, from) {
+            return Some((side.pawn(), from));
         }
-        Attackers { side, men }
     }
-
-    /// The least valuable one that is not gone and has a free way.
-    #[inline]
-    fn least(&self, board: &Board, target: u8, gone: u128) -> Option<(Kind, u8)> {
-        if self.men == 0 {
-            return None;
-        }
-        let list = board.list(self.side);
-        for kind in BY_VALUE[self.side.index()] {
-            for from in list.squares_of(list.of(kind) & self.men) {
-                if gone >> from & 1 == 0
-                    && (!kind.is_slider() || line_is_open(board, from, target, gone))
-                {
-                    return Some((kind, from));
-                }
+    let list = board.list(side);
+    for kind in BY_VALUE {
+        for from in list.squares_of(list.of(kind) & !gone.0[side.index()]) {
+            if reaches(kind as u8, from, target)
+                && (!kind.is_slider() || line_is_open(board, from, target, gone))
+            {
+                return Some((kind, from));
             }
         }
-        None
     }
+    None
 }
 
 #[inline]
-fn line_is_open(board: &Board, from: u8, target: u8, gone: u128) -> bool {
+fn line_is_open(board: &Board, from: u8, target: u8, gone: &Gone) -> bool {
     let step = line_step(from, target);
     let mut square = from.wrapping_add_signed(step);
     while square != target {
-        if at(board.squares(), square) != 0 && gone >> (square & 0x7f) & 1 == 0 {
+        let man = at(board.squares(), square);
+        if man != 0 && !gone.has(board, Piece::from_raw_occupied(man).side(), square) {
             return false;
         }
         square = square.wrapping_add_signed(step);

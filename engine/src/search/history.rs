@@ -51,6 +51,26 @@ impl PieceTo {
 
 type ByPieceTo = [i16; PieceTo::COUNT];
 
+/// What is known where no move went before.
+static NOTHING: ByPieceTo = [0; PieceTo::COUNT];
+
+/// What is known of the quiet moves of a position.
+#[derive(Clone, Copy)]
+pub(crate) struct Quiets<'a> {
+    plain: &'a [[i16; SQUARES]; SQUARES],
+    continued: [&'a ByPieceTo; 2],
+}
+
+impl Quiets<'_> {
+    /// What is known of this move.
+    #[inline]
+    pub(crate) fn of(&self, mv: Move, moving: PieceTo) -> i32 {
+        let plain = self.plain[compact(mv.from())][compact(mv.to())];
+        let [once, twice] = self.continued.map(|known| i32::from(known[moving.index()]));
+        i32::from(plain) + once + twice
+    }
+}
+
 /// All that is learnt while searching. Kept from one move of a game to the next.
 pub(crate) struct Histories {
     quiet: [[[i16; SQUARES]; SQUARES]; 2],
@@ -71,21 +91,16 @@ impl Histories {
         })
     }
 
-    /// What is known of a quiet move, given the moves one and two half-moves earlier.
+    /// What is known of a side's quiet moves, given the moves one and two half-moves earlier.
     #[inline]
-    pub(crate) fn quiet(
-        &self,
-        side: Side,
-        mv: Move,
-        moving: PieceTo,
-        earlier: &[Option<PieceTo>; 2],
-    ) -> i32 {
-        let plain = self.quiet[side.index()][compact(mv.from())][compact(mv.to())];
-        let continued = earlier
-            .iter()
-            .flatten()
-            .map(|&previous| i32::from(self.continuation[previous.index()][moving.index()]));
-        i32::from(plain) + continued.sum::<i32>()
+    pub(crate) fn quiets(&self, side: Side, earlier: &[Option<PieceTo>; 2]) -> Quiets<'_> {
+        Quiets {
+            plain: &self.quiet[side.index()],
+            continued: earlier.map(|previous| match previous {
+                Some(previous) => &self.continuation[previous.index()],
+                None => &NOTHING,
+            }),
+        }
     }
 
     /// What is known of a capture.

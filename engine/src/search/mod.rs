@@ -34,9 +34,9 @@ pub const POLL_INTERVAL: u64 = 1024;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Style {
     /// The strong search.
+    #[default]
     Cairn,
     /// micro-Max 3.2, exact to the node.
-    #[default]
     MicroMax,
 }
 

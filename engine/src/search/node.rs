@@ -274,7 +274,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
 
         // 1. Horizon.
         if depth <= 0 {
-            return self.quiesce::<K>(window, ply);
+            return self.quiesce::<K>(window, ply, true);
         }
 
         // 2. Stop and draws. Mate distance: being mated here is the worst, mating next the best.
@@ -299,8 +299,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         self.seldepth = self.seldepth.max(ply);
 
         // 3. Hash. What else is needed comes first: the table takes its time to answer.
-        let masks = Masks::new(&self.board);
-        let in_check = masks.in_check();
+        let in_check = self.board.in_check_after_move();
+        let raw_eval = self.corrected(standing);
         let excluded = self.frames[ply].excluded;
         let keys = self.board.keys();
         let known = entry::probe(self.table, keys);
@@ -315,11 +315,10 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         }
 
         // 4. Facts.
-        let mut eval = self.corrected(standing);
+        let mut eval = raw_eval;
         self.frames[ply].eval = (!in_check).then_some(eval);
         let before = ply.checked_sub(2).and_then(|ply| self.frames[ply].eval);
         let improving = !in_check && before.is_none_or(|before| eval > before);
-        let raw_eval = eval;
         if let Some(known) = known
             && !in_check
             && known.cuts(eval, eval)
@@ -352,6 +351,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let facts = Facts { depth, ..facts };
         let us = self.board.side_to_move();
         let earlier = self.earlier(ply);
+        let masks = Masks::given(&self.board, in_check);
         let mut picker = Picker::new(&self.board, masks, hash_move, earlier);
         let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
         let mut best = -INFINITY;
@@ -382,7 +382,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             let quiet = !is_noisy(&self.board, mv);
             let history = match picker.quiet_score() {
                 Some(score) => score,
-                None if quiet => self.histories.quiet(us, mv, moving, &earlier),
+                None if quiet => self.histories.quiets(us, &earlier).of(mv, moving),
                 None => self.histories.capture(moving, captured_kind(&self.board, mv)),
             };
             let reduction = prune::late_move_reduction(depth, number, quiet);
@@ -390,7 +390,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             // 8a. Skip what has no chance.
             let bad_noisy = picker.at_bad_noisy();
             let candidate = Candidate { mv, quiet, bad_noisy, number, reduction, history };
-            if !K::ROOT && best > -MATE_BAND && self.skips(&facts, alpha, &candidate) {
+            let hunts = prune::hunts(alpha, ply);
+            if !K::ROOT && best > -MATE_BAND && !hunts && self.skips(&facts, alpha, &candidate) {
                 continue;
             }
 
@@ -418,7 +419,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             // 8c. Search: late moves less deeply and with a null window first.
             let nodes_before = self.nodes;
             self.make(mv, ply);
-            if prune::extends_check(alpha, depth, ply) && self.board.in_check() {
+            if prune::extends_check(alpha, depth, ply) && self.board.in_check_after_move() {
                 extension = extension.max(1);
             }
             let new_depth = depth - 1 + extension;
@@ -426,9 +427,10 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             let late = number > 1 + i32::from(K::ROOT) && depth >= params::lmr_depth();
             let mut full_null_search = !K::PV || number > 1;
             if late && (quiet || bad_noisy || !K::PV) {
-                let checks = self.board.in_check();
+                let checks = self.board.in_check_after_move();
                 let late =
                     Lateness { pv: K::PV, cut_node, improving, hash_is_noisy, checks, history };
+                let reduction = reduction - if hunts { params::hunt_relief() } else { 0 };
                 let reduced = prune::reduced_depth(new_depth, reduction, &late);
                 let null = Window::null(alpha);
                 score = self.reply::<NonPv>(null, standing, reduced, ply, true);
@@ -547,7 +549,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             return Some(score);
         }
         if prune::razors(facts, alpha) {
-            let score = self.quiesce::<NonPv>(Window::null(alpha), ply);
+            let score = self.quiesce::<NonPv>(Window::null(alpha), ply, true);
             if score <= alpha {
                 return Some(score);
             }
@@ -686,7 +688,10 @@ impl<'a, E: Evaluator> Thread<'a, E> {
 
     /// Quiescence: only captures and promotions, in check everything, until the position is quiet.
     /// Source: <https://www.chessprogramming.org/Quiescence_Search>.
-    fn quiesce<K: NodeKind>(&mut self, window: Window, ply: usize) -> Score {
+    ///
+    /// Deeper than its `first` node, or the reply to an evasion, the table is not asked: its answer takes
+    /// longer than what it would save.
+    fn quiesce<K: NodeKind>(&mut self, window: Window, ply: usize, first: bool) -> Score {
         let Window { mut alpha, beta } = window;
         if !self.count_node() {
             return DRAW;
@@ -700,8 +705,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         if ply >= MAX_PLY - 1 {
             return standing;
         }
-        let masks = Masks::new(&self.board);
-        let in_check = masks.in_check();
+        let in_check = self.board.in_check_after_move();
 
         // Standing pat, unless in check. Where that is enough the table need not be waited for.
         let mut best = -MATE;
@@ -711,8 +715,10 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 return best;
             }
         }
+        let masks = Masks::given(&self.board, in_check);
         let keys = self.board.keys();
-        let known = entry::probe(self.table, keys);
+        let asks_table = K::PV || in_check || first;
+        let known = if asks_table { entry::probe(self.table, keys) } else { None };
         if let Some(known) = known {
             let is_safe = self.board.halfmove_clock() < CAREFUL_CLOCK;
             if !K::PV && known.cuts(alpha, beta) && is_safe {
@@ -735,22 +741,25 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         } else {
             Picker::noisy(&self.board, masks, hash_move)
         };
+        let has_pieces = self.has_pieces();
         let mut best_move = None;
         while let Some(mv) = picker.next(&self.board, self.histories) {
-            // Not even winning the man for nothing would be enough.
-            let at_most = futile_below + captured_value(&self.board, mv);
-            if !in_check && at_most <= alpha && !is_mate(alpha) && self.has_pieces() {
-                best = best.max(at_most);
-                continue;
-            }
-            // A capture that wins no more than its exchange and still leaves us below alpha.
-            if !in_check
-                && futile_below <= alpha
-                && !is_mate(alpha)
-                && !exchange_reaches(&self.board, mv, 1)
-            {
-                best = best.max(futile_below);
-                continue;
+            if !in_check {
+                // Not even winning the man for nothing would be enough.
+                let at_most = futile_below + captured_value(&self.board, mv);
+                if at_most <= alpha && !is_mate(alpha) && has_pieces {
+                    best = best.max(at_most);
+                    continue;
+                }
+                // An exchange has to lose nothing, and where that would still leave us below alpha it
+                // has to win something.
+                let futile = futile_below <= alpha && !is_mate(alpha);
+                if !exchange_reaches(&self.board, mv, i32::from(futile)) {
+                    if futile {
+                        best = best.max(futile_below);
+                    }
+                    continue;
+                }
             }
             if in_check && best > -MATE_BAND && !is_noisy(&self.board, mv) {
                 picker.skip_quiets();
@@ -759,7 +768,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             self.table.prefetch(self.board.likely_keys_after(mv));
             self.make(mv, ply);
             let opened = open(Window { alpha, beta }, standing).flipped();
-            let score = settle(-self.quiesce::<K>(opened, ply + 1), standing);
+            let score = settle(-self.quiesce::<K>(opened, ply + 1, in_check), standing);
             self.unmake();
             if self.stopped {
                 return DRAW;
@@ -783,7 +792,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             None => Bound::Upper,
         };
         let mv = best_move.map(Move::raw);
-        entry::store(self.table, keys, Stored { mv, score: best, depth: 0, bound });
+        if asks_table {
+            entry::store(self.table, keys, Stored { mv, score: best, depth: 0, bound });
+        }
         best
     }
 }

@@ -88,7 +88,8 @@ impl Picker {
         }
     }
 
-    /// Captures and promotions only, of which those that lose an exchange are left out.
+    /// Captures and promotions only, those that lose an exchange among the others: quiescence has
+    /// quicker reasons to leave one out, and looks at exchanges itself.
     pub(crate) fn noisy(board: &Board, masks: Masks, hash_move: Option<u16>) -> Picker {
         let mut picker = Picker::new(board, masks, hash_move, [None; 2]);
         picker.noisy_only = true;
@@ -128,8 +129,10 @@ impl Picker {
                     self.generate_noisy(board, histories);
                     self.stage = Stage::GoodNoisy;
                 }
-                Stage::GoodNoisy => match self.pick() {
-                    Some(mv) if exchange_reaches(board, mv, 0) => return Some(mv),
+                Stage::GoodNoisy => match self.pick(board) {
+                    Some(mv) if self.noisy_only || exchange_reaches(board, mv, 0) => {
+                        return Some(mv);
+                    }
                     Some(mv) => self.bad.push(mv),
                     None if self.noisy_only => self.stage = Stage::Done,
                     None => self.stage = Stage::GenerateQuiet,
@@ -139,7 +142,7 @@ impl Picker {
                     self.generate_quiet(board, histories);
                     self.stage = Stage::Quiet;
                 }
-                Stage::Quiet => match self.pick() {
+                Stage::Quiet => match self.pick(board) {
                     Some(mv) => return Some(mv),
                     None => self.begin_bad_noisy(),
                 },
@@ -172,19 +175,24 @@ impl Picker {
 
     /// The best of the moves left of this stage; of equal ones the first.
     #[inline]
-    fn pick(&mut self) -> Option<Move> {
-        let rest = self.moves.get_mut(self.next..)?;
-        let mut best = 0;
-        let mut best_score = rest.first()?.1;
-        for (index, &(_, score)) in rest.iter().enumerate() {
-            if score > best_score {
-                best = index;
-                best_score = score;
+    fn pick(&mut self, board: &Board) -> Option<Move> {
+        loop {
+            let rest = self.moves.get_mut(self.next..)?;
+            let mut best = 0;
+            let mut best_score = rest.first()?.1;
+            for (index, &(_, score)) in rest.iter().enumerate() {
+                if score > best_score {
+                    best = index;
+                    best_score = score;
+                }
+            }
+            rest.swap(0, best);
+            self.next += 1;
+            let mv = rest[0].0;
+            if movegen::king_is_safe(board, mv) {
+                return Some(mv);
             }
         }
-        rest.swap(0, best);
-        self.next += 1;
-        Some(rest[0].0)
     }
 
     fn generate_noisy(&mut self, board: &Board, histories: &Histories) {
@@ -208,10 +216,8 @@ impl Picker {
     fn generate_quiet(&mut self, board: &Board, histories: &Histories) {
         let mut list = MoveList::new();
         movegen::quiet_moves(board, &self.masks, &mut list);
-        let (us, earlier) = (board.side_to_move(), self.earlier);
-        self.fill(&list, |mv| {
-            moving(board, mv).map_or(0, |moving| histories.quiet(us, mv, moving, &earlier))
-        });
+        let quiets = histories.quiets(board.side_to_move(), &self.earlier);
+        self.fill(&list, |mv| moving(board, mv).map_or(0, |moving| quiets.of(mv, moving)));
     }
 
     fn fill(&mut self, list: &MoveList, score: impl Fn(Move) -> i32) {

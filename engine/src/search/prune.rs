@@ -55,6 +55,12 @@ pub(crate) fn skips_quiets(facts: &Facts, alpha: Score, number: i32) -> bool {
         || is_futile(facts, alpha, reduced_depth)
 }
 
+/// Whether a shorter win is looked for everywhere: the game is decided, and the root is near.
+pub(crate) fn hunts(alpha: Score, ply: usize) -> bool {
+    let plies = if alpha >= MATE_BAND { params::hunt_mate_plies() } else { params::hunt_plies() };
+    alpha >= params::decided_score() && ply < plies as usize
+}
+
 /// Whether a check is searched more deeply: where the game is decided it may be the way to mate. Deep
 /// in the tree only with depth left, so that the tree stays finite. Source:
 /// <https://www.chessprogramming.org/Check_Extensions>.
@@ -233,6 +239,15 @@ mod tests {
         for reduction in [-9000, 0, 9000, 90_000] {
             assert!((1..=10).contains(&reduced_depth(10, reduction, &plain)));
         }
+    }
+
+    #[test]
+    fn won_games_are_searched_wider_near_the_root() {
+        assert!(
+            hunts(params::decided_score(), 0) && hunts(MATE_BAND, params::hunt_plies() as usize)
+        );
+        assert!(!hunts(0, 0) && !hunts(params::decided_score(), params::hunt_plies() as usize));
+        assert!(!hunts(MATE_BAND, params::hunt_mate_plies() as usize));
     }
 
     #[test]
