@@ -354,6 +354,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let masks = Masks::given(&self.board, in_check);
         let mut picker = Picker::new(&self.board, masks, hash_move, earlier);
         let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
+        let lateness = Lateness::of_node(K::PV, cut_node, improving, hash_is_noisy);
         let mut best = -INFINITY;
         let mut best_move = None;
         let mut number = 0;
@@ -424,21 +425,18 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             }
             let new_depth = depth - 1 + extension;
             let mut score = best;
+            let null = Window::null(alpha);
             let late = number > 1 + i32::from(K::ROOT) && depth >= params::lmr_depth();
             let mut full_null_search = !K::PV || number > 1;
             if late && (quiet || bad_noisy || !K::PV) {
                 let checks = self.board.in_check_after_move();
-                let late =
-                    Lateness { pv: K::PV, cut_node, improving, hash_is_noisy, checks, history };
-                let reduction = reduction - if hunts { params::hunt_relief() } else { 0 };
+                let late = Lateness { checks, hunts, history, ..lateness };
                 let reduced = prune::reduced_depth(new_depth, reduction, &late);
-                let null = Window::null(alpha);
                 score = self.reply::<NonPv>(null, standing, reduced, ply, true);
                 full_null_search = score > alpha && reduced < new_depth;
             }
             if full_null_search {
-                score =
-                    self.reply::<NonPv>(Window::null(alpha), standing, new_depth, ply, !cut_node);
+                score = self.reply::<NonPv>(null, standing, new_depth, ply, !cut_node);
             }
             if K::PV && (number == 1 || score > alpha) {
                 let window = Window { alpha, beta };

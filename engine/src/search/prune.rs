@@ -163,7 +163,22 @@ pub(crate) struct Lateness {
     pub(crate) hash_is_noisy: bool,
     /// The move gives check.
     pub(crate) checks: bool,
+    /// A shorter win is looked for, see [`hunts`].
+    pub(crate) hunts: bool,
     pub(crate) history: i32,
+}
+
+impl Lateness {
+    /// What all late moves of a node have in common.
+    pub(crate) const fn of_node(
+        pv: bool,
+        cut_node: bool,
+        improving: bool,
+        hash_is_noisy: bool,
+    ) -> Lateness {
+        let (checks, hunts, history) = (false, false, 0);
+        Lateness { pv, cut_node, improving, hash_is_noisy, checks, hunts, history }
+    }
 }
 
 /// How deeply a late move is searched at first: at least one ply, and no deeper than `depth`.
@@ -175,6 +190,7 @@ pub(crate) fn reduced_depth(depth: i32, reduction: i32, late: &Lateness) -> i32 
         + when(late.hash_is_noisy, params::lmr_noisy_hash())
         - when(late.pv, params::lmr_pv())
         - when(late.checks, params::lmr_check())
+        - when(late.hunts, params::hunt_relief())
         - late.history * 1024 / params::lmr_history_divisor();
     (depth - (reduction / 1024).max(0)).clamp(1, depth.max(1))
 }
@@ -222,20 +238,14 @@ mod tests {
 
     #[test]
     fn what_speaks_for_a_move_deepens_it() {
-        let plain = Lateness {
-            pv: false,
-            cut_node: false,
-            improving: true,
-            hash_is_noisy: false,
-            checks: false,
-            history: 0,
-        };
+        let plain = Lateness::of_node(false, false, true, false);
         let depth = |late: Lateness| reduced_depth(10, 4 * 1024, &late);
         assert_eq!(depth(plain), 6);
         assert!(depth(Lateness { cut_node: true, ..plain }) < 6);
         assert!(depth(Lateness { history: 16384, ..plain }) > 6);
         assert!(depth(Lateness { history: -16384, ..plain }) < 6);
         assert!(depth(Lateness { pv: true, checks: true, ..plain }) > 6);
+        assert!(depth(Lateness { hunts: true, ..plain }) > 6);
         for reduction in [-9000, 0, 9000, 90_000] {
             assert!((1..=10).contains(&reduced_depth(10, reduction, &plain)));
         }
