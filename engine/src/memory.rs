@@ -35,6 +35,13 @@ pub(crate) struct Line<const WORDS: usize>(pub(crate) [[AtomicU64; WORDS]; 8]);
 /// Huge pages are 2 MiB; smaller tables gain nothing from them.
 const HUGE_PAGE: usize = 2 << 20;
 
+/// The smallest pages that systems have.
+const PAGE: usize = 4 << 10;
+/// Up to so many bytes are touched before they are used. Otherwise the system would find each page only
+/// when a search first comes there, up to a millisecond each, and a stop would have to wait for that. Of
+/// more memory than this a machine may not have as much as it promises.
+const TOUCHED: usize = 2 << 30;
+
 /// A slice of lines in memory of their own, on huge pages where the system has them.
 pub(crate) struct Lines<const WORDS: usize> {
     memory: MmapRaw,
@@ -44,7 +51,7 @@ pub(crate) struct Lines<const WORDS: usize> {
 }
 
 impl<const WORDS: usize> Lines<WORDS> {
-    /// As many zeroed lines as asked for.
+    /// As many zeroed lines as asked for, ready for use up to [`TOUCHED`] bytes.
     ///
     /// # Errors
     /// If the memory can't be had.
@@ -61,7 +68,12 @@ impl<const WORDS: usize> Lines<WORDS> {
             // Advice only: nothing depends on the answer.
             let _ = memory.advise_range(memmap2::Advice::HugePage, start, bytes);
         }
-        Ok(Lines { memory, start, count })
+        let mut lines = Lines { memory, start, count };
+        let touched = lines.iter_mut().take(TOUCHED / size_of::<Line<WORDS>>());
+        for line in touched.step_by(PAGE / size_of::<Line<WORDS>>()) {
+            *line.0[0][0].get_mut() = 0;
+        }
+        Ok(lines)
     }
 }
 
