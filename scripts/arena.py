@@ -707,15 +707,8 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def make_match(args: argparse.Namespace) -> Match:
-    a = find_engine(args.a, args.name_a, args.option_a)
-    b = find_engine(args.b, args.name_b, args.option_b)
-    if a.name == b.name:
-        a = Engine(f"{a.name}-a", a.command, a.options, a.protocol)
-        b = Engine(f"{b.name}-b", b.command, b.options, b.protocol)
-    base_seconds(args.tc)
-    if (args.elo0 is None) != (args.elo1 is None):
-        raise Trouble("a test needs --elo0 and --elo1")
+def match_of(args: argparse.Namespace, a: Engine, b: Engine, sprt: Sprt | None = None, folder: Path | None = None) -> Match:
+    """The match that the options of `add_match_options` and `--out` ask for."""
     return Match(
         a=a,
         b=b,
@@ -725,10 +718,23 @@ def make_match(args: argparse.Namespace) -> Match:
         concurrency=args.concurrency,
         openings=args.openings.resolve(),
         seed=args.seed,
-        sprt=None if args.elo0 is None else Sprt(args.elo0, args.elo1, args.alpha, args.beta),
+        sprt=sprt,
         tool=find_tool(args.tool, xboard="xboard" in (a.protocol, b.protocol)),
-        folder=args.out.resolve(),
+        folder=folder or args.out.resolve(),
     )
+
+
+def make_match(args: argparse.Namespace) -> Match:
+    a = find_engine(args.a, args.name_a, args.option_a)
+    b = find_engine(args.b, args.name_b, args.option_b)
+    if a.name == b.name:
+        a = Engine(f"{a.name}-a", a.command, a.options, a.protocol)
+        b = Engine(f"{b.name}-b", b.command, b.options, b.protocol)
+    base_seconds(args.tc)
+    if (args.elo0 is None) != (args.elo1 is None):
+        raise Trouble("a test needs --elo0 and --elo1")
+    sprt = None if args.elo0 is None else Sprt(args.elo0, args.elo1, args.alpha, args.beta)
+    return match_of(args, a, b, sprt)
 
 
 def run_match(arguments: Sequence[str]) -> int:

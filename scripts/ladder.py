@@ -335,18 +335,7 @@ def run_ladder(arguments: Sequence[str]) -> int:
     chosen = choose(args)
     for number, (opponent, engine, tool) in enumerate(chosen, 1):
         print(f"{number}/{len(chosen)}: {opponent.name} ({opponent.rating}), {args.tc}, {args.games} games")
-        match = arena.Match(
-            a=cairn,
-            b=engine,
-            games=args.games,
-            tc=args.tc,
-            hash_mib=args.hash,
-            concurrency=args.concurrency,
-            openings=args.openings.resolve(),
-            seed=args.seed,
-            tool=tool,
-            folder=place / "games",
-        )
+        match = arena.match_of(args, cairn, engine, folder=place / "games")
         outcome = arena.play(match, fresh=args.fresh)
         print(arena.describe_faults(match, outcome))
         print(f"against {opponent.name}: {outcome.tally.games} games  {outcome.tally}")

@@ -112,18 +112,7 @@ def run_levels(arguments: Sequence[str]) -> int:
     results: list[Game] = []
     for number, (a, b) in enumerate(pairings, 1):
         print(f"{number}/{len(pairings)}: {a.name} - {b.name}, {args.tc}, {args.games} games", flush=True)
-        match = arena.Match(
-            a=a,
-            b=b,
-            games=args.games,
-            tc=args.tc,
-            hash_mib=args.hash,
-            concurrency=args.concurrency,
-            openings=args.openings.resolve(),
-            seed=args.seed,
-            tool=arena.find_tool(args.tool, "xboard" in (a.protocol, b.protocol)),
-            folder=args.out.resolve(),
-        )
+        match = arena.match_of(args, a, b)
         outcome = arena.play(match, fresh=args.fresh)
         if outcome.broken_off:
             print("broken off; the same command goes on with it")

@@ -410,18 +410,18 @@ impl Board {
             || self.is_open_to_slider(king, from, them)
     }
 
-    /// Whether the first man seen from `target` in the direction of `beyond` is a slider of this side
-    /// that attacks `target`.
+    /// Whether the first man seen from `target` in the direction of `left` is a slider of this side that
+    /// attacks `target`. A man on `left` counts as gone.
     #[inline]
-    fn is_open_to_slider(&self, target: u8, beyond: u8, by: Side) -> bool {
-        let step = attack::line_step(target, beyond);
+    pub(crate) fn is_open_to_slider(&self, target: u8, left: u8, by: Side) -> bool {
+        let step = attack::line_step(target, left);
         if step == 0 {
             return false;
         }
         let mut square = target.wrapping_add_signed(step);
         while attack::on_board(square) {
             let man = at(&self.squares, square);
-            if man != 0 {
+            if man != 0 && square != left {
                 return man & by.bit() != 0
                     && man & 7 > Kind::King as u8
                     && attack::reaches(man, square, target);

@@ -38,7 +38,7 @@ const HUGE_PAGE: usize = 2 << 20;
 /// The smallest pages that systems have.
 const PAGE: usize = 4 << 10;
 /// Up to so many bytes are touched before they are used. Otherwise the system would find each page only
-/// when a search first comes there, up to a millisecond each, and a stop would have to wait for that. Of
+/// when a search first comes there, and a stop would have to wait for that. Of
 /// more memory than this a machine may not have as much as it promises.
 const TOUCHED: usize = 2 << 30;
 

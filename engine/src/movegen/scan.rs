@@ -159,19 +159,5 @@ pub fn gives_check(board: &Board, mv: Move) -> bool {
     if attacks(squares, at(squares, from), to, king, |square| square == from) {
         return true;
     }
-    let step = line_step(king, from);
-    if step == 0 || step == line_step(king, to) {
-        return false;
-    }
-    let mut square = king.wrapping_add_signed(step);
-    while on_board(square) {
-        let man = at(squares, square);
-        if man != 0 && square != from {
-            return man & us.bit() != 0
-                && man & 7 > Kind::King as u8
-                && attacks(squares, man, square, king, |square| square == from);
-        }
-        square = square.wrapping_add_signed(step);
-    }
-    false
+    line_step(king, from) != line_step(king, to) && board.is_open_to_slider(king, from, us)
 }

@@ -687,8 +687,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     /// Quiescence: only captures and promotions, in check everything, until the position is quiet.
     /// Source: <https://www.chessprogramming.org/Quiescence_Search>.
     ///
-    /// Deeper than its `first` node, or the reply to an evasion, the table is not asked: its answer takes
-    /// longer than what it would save.
+    /// Off the principal variation and out of check, the table is asked at the `first` node and the reply
+    /// to an evasion only. Asked everywhere, the search is 4 % slower and not measurably better; asked
+    /// nowhere, it is worse (see `scripts/results.csv`).
     fn quiesce<K: NodeKind>(&mut self, window: Window, ply: usize, first: bool) -> Score {
         let Window { mut alpha, beta } = window;
         if !self.count_node() {

@@ -228,3 +228,36 @@ impl Picker {
         self.moves.extend(others.map(|mv| (mv, score(mv))));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::POSITIONS;
+
+    fn sorted(moves: impl IntoIterator<Item = Move>) -> Vec<u16> {
+        let mut raw: Vec<u16> = moves.into_iter().map(Move::raw).collect();
+        raw.sort_unstable();
+        raw
+    }
+
+    fn all(mut picker: Picker, board: &Board, histories: &Histories) -> Vec<u16> {
+        sorted(std::iter::from_fn(|| picker.next(board, histories)))
+    }
+
+    #[test]
+    fn every_legal_move_is_handed_out_once_and_no_other() {
+        let histories = Histories::new();
+        for fen in POSITIONS {
+            let board = Board::from_fen(fen).unwrap();
+            let masks = Masks::new(&board);
+            let legal = board.legal_moves();
+            for hash_move in std::iter::once(None).chain(legal.iter().map(|mv| Some(mv.raw()))) {
+                let picker = Picker::new(&board, masks, hash_move, [None; 2]);
+                assert_eq!(all(picker, &board, &histories), sorted(legal.to_vec()), "{fen}");
+                let noisy = legal.iter().copied().filter(|&mv| is_noisy(&board, mv));
+                let picker = Picker::noisy(&board, masks, hash_move);
+                assert_eq!(all(picker, &board, &histories), sorted(noisy), "{fen}");
+            }
+        }
+    }
+}
