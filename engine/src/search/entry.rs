@@ -134,13 +134,10 @@ const fn check_of(keys: Keys) -> u64 {
 pub(crate) fn probe(table: &CairnTable, keys: Keys) -> Option<Stored> {
     let slots = table.slots(keys);
     let check = check_of(keys);
-    // All slots at once: which of them it is, if any, can't be foreseen, and a branch that is
-    // mistaken costs more than the whole comparison.
-    let matching = (0..SLOTS).fold(0, |matching, slot| {
-        let entry = slots.load(slot);
-        matching | u32::from((entry.check() == check) & !entry.is_empty()) << slot
-    });
-    (matching != 0).then(|| slots.load(matching.trailing_zeros() as usize).stored())
+    (0..SLOTS)
+        .map(|slot| slots.load(slot))
+        .find(|entry| entry.check() == check && !entry.is_empty())
+        .map(Packed::stored)
 }
 
 /// Keeps what was found out. An entry of the same position gives way unless it is much deeper and no
