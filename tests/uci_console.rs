@@ -243,3 +243,24 @@ fn parameters_are_listed_and_set_for_the_next_search() {
         assert_eq!(counts[0], counts[2], "{name}");
     }
 }
+
+#[test]
+fn datagen_goes_on_after_a_broken_game_and_spares_other_files() {
+    let games = |path: &PathBuf, number: &str| {
+        let path = path.to_str().expect("plain");
+        cairn(&["datagen", path, "--games", number, "--nodes", "50"]).status.code()
+    };
+    let whole = suite("games.bin", "");
+    assert_eq!(games(&whole, "3"), Some(0));
+    let bytes = fs::read(&whole).expect("games");
+    for length in [1, 5, bytes.len() - 1] {
+        fs::write(&whole, &bytes[..length]).expect("a file");
+        assert_eq!(games(&whole, "3"), Some(0));
+        assert!(fs::read(&whole).expect("games") == bytes, "cut at {length}");
+    }
+    for text in ["# Not games\n".as_bytes(), &[bytes.as_slice(), b"more"].concat()] {
+        fs::write(&whole, text).expect("a file");
+        assert_ne!(games(&whole, "3"), Some(0));
+        assert!(fs::read(&whole).expect("the file") == text, "nothing was changed");
+    }
+}

@@ -1,7 +1,8 @@
-//! Every number of the search, once: its value, its range, what it does and where it comes from.
+//! Every number of the search that could be tuned, once: its value, its range, what it does and where it
+//! comes from.
 //!
-//! Whole numbers only, as floating point differs between platforms. Values without a source were
-//! set by judgement and wait for tuning. Built with the feature `tune` each can be set at run time.
+//! Whole numbers only, as floating point differs between platforms. The technique that a number belongs
+//! to has its source where it is used. A value without a source was first set by judgement. Built with the feature `tune` each can be set at run time.
 
 /// A parameter as a front-end that tunes sees it.
 pub struct Param {
@@ -76,6 +77,9 @@ params! {
     /// Reverse futility pruning: what improving takes off the margin.
     rfp_improving = 60, 0..=150;
 
+    /// Reverse futility pruning: one part in so many of what lies above beta is returned.
+    rfp_surplus_divisor = 3, 1..=8;
+
     /// Razoring: deepest depth.
     razor_depth = 3, 1..=6;
     /// Razoring: margin per ply of depth.
@@ -90,6 +94,8 @@ params! {
     /// Null move: one more ply of reduction per so many centipawns above beta.
     nmp_eval_divisor = 200, 80..=400;
 
+    /// Null move: so many plies more at most.
+    nmp_eval_max = 3, 1..=6;
     /// Null move: least depth at which its cutoff is verified by a search without it.
     nmp_verification_depth = 10, 6..=20;
 
@@ -140,6 +146,8 @@ params! {
     lmr_base = 800, 0..=2000;
     /// Late move reductions of quiet moves: divisor of log2(depth) * log2(moves), in hundredths.
     lmr_divisor = 440, 200..=900;
+    /// Late move reductions of captures and promotions: what of the varying part they get, in 1024ths.
+    lmr_noisy_share = 683, 0..=1024;
     /// Late move reductions: more where a cutoff is expected, in 1024ths of a ply as all that follow.
     lmr_cut_node = 1500, 0..=3000;
     /// Late move reductions: more where the side to move is not improving.
@@ -155,10 +163,15 @@ params! {
 
     /// Singular extension: least depth.
     singular_depth = 7, 4..=10;
+    /// Singular extension: by how much less deeply the hash entry may have been searched.
+    singular_depth_slack = 3, 1..=6;
     /// Singular extension: margin per ply of depth, in 16ths of a centipawn.
     singular_margin = 24, 8..=64;
     /// Singular extension: how far below the singular window extends twice.
     singular_double_margin = 20, 0..=60;
+
+    /// Singular extension: how many double ones a line may have.
+    singular_double_limit = 6, 0..=16;
 
     /// Quiescence: what a capture may add beyond its exchange before it is skipped.
     qs_futility_margin = 150, 50..=400;
@@ -169,6 +182,14 @@ params! {
     history_bonus_offset = 80, 0..=300;
     /// History: largest bonus.
     history_bonus_max = 1600, 400..=3000;
+
+    /// Captures are ordered by victim first: 16 times its value and the history divided by this.
+    capture_history_divisor = 32, 8..=128;
+
+    /// Hash table: how many plies deeper an entry of the same position has to be to stay.
+    hash_depth_slack = 4, 0..=10;
+    /// Hash table: what each search ago counts, in plies.
+    hash_age_plies = 4, 1..=8;
 
     /// Divides the half-moves that the 50-move rule takes off an evaluation: 200 leaves half of it
     /// at the end (CPW, 50-move rule).
@@ -197,6 +218,8 @@ params! {
     /// The same: points for each pawn, three for a minor piece, five for a rook and nine for a queen.
     mop_up_man = 100, 50..=150;
 
+    /// Correction history: the error times depth divided by this is the bonus.
+    correction_divisor = 8, 2..=32;
     /// Correction history: weight of the pawn table, in 128ths.
     correction_pawn_weight = 64, 0..=160;
     /// Correction history: weight of each non-pawn table, in 128ths.

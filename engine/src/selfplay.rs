@@ -94,6 +94,17 @@ impl Record {
         let plies = searched.chunks_exact(4).map(ply).collect::<Option<_>>()?;
         Some((Record { opening, plies, result }, length))
     }
+
+    /// Whether these bytes may be the first ones of a record that was not written to its end.
+    #[must_use]
+    pub fn is_begun(bytes: &[u8]) -> bool {
+        let Some(&[result, opening, low, high]) = bytes.first_chunk() else {
+            return bytes.first().is_none_or(|&result| result <= 2);
+        };
+        let length =
+            4 + 2 * usize::from(opening) + 4 * usize::from(u16::from_le_bytes([low, high]));
+        result <= 2 && bytes.len() < length
+    }
 }
 
 /// Plays game `number` of a series at about `nodes` nodes a move. The searcher is cleared first.

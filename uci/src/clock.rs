@@ -17,6 +17,12 @@ use crate::protocol::{Clock, Go};
 /// each move spends a share of what is left then, so the time never runs out, it only gets less.
 const MOVES_AHEAD: u32 = 25;
 
+/// For how many moves to come their overhead is kept back, where no increment makes up for it.
+const COSTLY_MOVES: u32 = 50;
+
+/// However much is kept back for the moves to come, one part in so many of the time is planned with.
+const LEAST_SHARE: u32 = 8;
+
 /// How much of an increment is planned to be spent at once, in percent. The rest builds a reserve.
 const INCREMENT_SHARE: u32 = 75;
 
@@ -62,10 +68,15 @@ impl Budget {
             budget.hard = Some(UNREADABLE_LIMITS_TIME);
         }
         if let Some(time) = clock.time {
-            let remaining = usable(time, overhead);
             let moves =
                 go.moves_to_go.map_or(MOVES_AHEAD, |moves| u32::from(moves).min(MOVES_AHEAD));
             let increment = milliseconds(clock.increment.unwrap_or(0));
+            let left = usable(time, overhead);
+            // What the moves to come cost beyond thinking, where no increment makes up for it.
+            let to_come =
+                go.moves_to_go.map_or(u32::MAX, |moves| u32::from(moves.saturating_sub(1)));
+            let reserve = overhead.saturating_sub(increment) * to_come.min(COSTLY_MOVES);
+            let remaining = left.saturating_sub(reserve).max(left / LEAST_SHARE);
             let plan = remaining / moves.max(1) + increment * INCREMENT_SHARE / 100;
             let share = if moves == 1 { LAST_MOVE_SHARE } else { HARD_SHARE };
             let most = remaining * share / 100;
@@ -229,9 +240,8 @@ mod tests {
 
     #[test]
     fn a_whole_game_fits_into_its_clock() {
-        // Each move is broken by its hard limit and then costs as much as the overhead allows for.
-        for (start, increment) in [(100.0, 10.0), (1000.0, 10.0), (1000.0, 0.0), (60_000.0, 600.0)]
-        {
+        // Each move is broken by its hard limit and then costs half of what the overhead allows for.
+        for (start, increment) in [(100.0, 10.0), (1000.0, 10.0), (60_000.0, 600.0)] {
             let mut left: f64 = start;
             for _ in 0..400 {
                 #[expect(
@@ -242,10 +252,24 @@ mod tests {
                 let hard =
                     Budget::plan(&Go::default(), &sent, OVERHEAD, false).hard.expect("a limit");
                 left -= hard.as_secs_f64() * 1000.0 + 5.0;
-                if increment > 0.0 {
-                    assert!(left >= 0.0, "{start}+{increment}");
-                }
+                assert!(left >= 0.0, "{start}+{increment}");
                 left += increment;
+            }
+        }
+    }
+
+    #[test]
+    fn without_increment_time_is_kept_for_a_long_game() {
+        // Each move takes its soft limit and a little more that nobody tells of.
+        for (start, lag, moves) in [(100, 1, 80), (1000, 5, 110), (1000, 1, 300), (60_000, 5, 220)]
+        {
+            let mut left = Duration::from_millis(start);
+            for number in 1..=moves {
+                let sent = clock(left.as_millis() as i64, 0);
+                let soft = Budget::plan(&Go::default(), &sent, OVERHEAD, false).soft;
+                let cost = soft.expect("a limit") + Duration::from_millis(lag);
+                assert!(cost <= left, "{start} ms, {lag} ms lag: flag falls at move {number}");
+                left -= cost;
             }
         }
     }

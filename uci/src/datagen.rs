@@ -123,7 +123,8 @@ pub fn run(options: &Options, print: &mut dyn FnMut(String)) -> Result<()> {
     })
 }
 
-/// Cuts the file after its last whole record and counts the records.
+/// Counts the records of the file and cuts off what was begun of another one. A file with anything else
+/// in it is left as it is.
 fn whole_records(path: &Path) -> Result<u64> {
     let mut bytes = Vec::new();
     match File::open(path) {
@@ -135,6 +136,9 @@ fn whole_records(path: &Path) -> Result<u64> {
     while let Some((_, length)) = Record::read(&bytes[at..]) {
         at += length;
         count += 1;
+    }
+    if !Record::is_begun(&bytes[at..]) {
+        bail!("after {count} games there is something else, at byte {at}; nothing was changed");
     }
     OpenOptions::new().write(true).open(path)?.set_len(at as u64)?;
     Ok(count)

@@ -423,7 +423,8 @@ impl<'a> Watch<'a> {
     /// come: dozens of iterations that take no time would only flood who reads them. What was asked to
     /// be searched in full is.
     fn is_settled(&self, report: &Report<'_>) -> bool {
-        let Limits { depth: None, nodes: None, multi_pv: 0..=1, .. } = self.job.limits else {
+        let Limits { depth: None, nodes: None, mate: None, multi_pv: 0..=1, .. } = self.job.limits
+        else {
             return false;
         };
         match report.score {

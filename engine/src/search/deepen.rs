@@ -15,6 +15,7 @@ use crate::memory::AllocationError;
 use crate::moves::Move;
 use crate::params;
 use crate::score::{DRAW, INFINITY, MATE, Score, Window, is_mate};
+use std::cmp::Reverse;
 
 /// The strong search with what it keeps from one move of a game to the next.
 pub(super) struct Cairn {
@@ -124,17 +125,21 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
                     done.iter().filter_map(|best| best.line.first().copied()).collect();
                 self.thread.root_moves =
                     self.wanted.iter().copied().filter(|mv| !better.contains(mv)).collect();
+                self.thread.expected =
+                    last.get(number - 1).and_then(|best| best.line.first().copied());
                 self.thread.leaves_moves_out = self.thread.root_moves.len() < self.wanted.len()
                     || !self.limits.search_moves.is_empty();
                 let score = self.aspire(depth, number, last.get(number - 1));
                 if self.thread.stopped {
                     break;
                 }
-                let best = Best { score, line: self.thread.line().iter().copied().collect() };
-                if self.report(depth, number, &best, Bound::Exact) == Verdict::Stop {
-                    verdict = Verdict::Stop;
-                }
-                done.push(best);
+                done.push(Best { score, line: self.thread.line().iter().copied().collect() });
+            }
+            // A later line may turn out better than an earlier one, whose search looked at its first
+            // move less closely.
+            done.sort_by_key(|best| Reverse(best.score));
+            for (best, number) in done.iter().zip(1..) {
+                verdict = self.report(depth, number, best, Bound::Exact);
             }
             if self.thread.stopped {
                 self.adopt_unfinished(depth, &done, outcome);
@@ -205,7 +210,8 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
     }
 
     /// A search stopped within the first line of an iteration may have found a better move already,
-    /// in this window or in the one before.
+    /// in this window or in the one before. Of the latter only a bound is known; it is told as if it were
+    /// the score, as a move is played whose line was shown.
     fn adopt_unfinished(&mut self, depth: i32, done: &[Best], outcome: &mut Outcome) {
         if let Some(best) = done.first() {
             adopt(best, depth, outcome);

@@ -12,18 +12,27 @@
 use crate::params;
 use crate::score::{INFINITY, MATE_BAND, Score, Window};
 
+/// The pair around the search of a reply: `search` gets the window that it needs, from the view of the
+/// side that replies, and its score comes back as what it is worth to the side that allowed it.
+#[inline(always)]
+pub(super) fn delayed(
+    window: Window,
+    standing: Score,
+    search: impl FnOnce(Window) -> Score,
+) -> Score {
+    settle(-search(open(window, standing).flipped()), standing)
+}
+
 /// What a reply's score is worth to the side that allowed it.
-#[must_use]
 #[inline]
-pub(super) fn settle(score: Score, standing: Score) -> Score {
+fn settle(score: Score, standing: Score) -> Score {
     settle_by(score, standing, params::delay_penalty())
 }
 
 /// The window for the reply, still in the frame of the side that chooses: whatever settles to within
 /// `window` lies within it, and nothing else does.
-#[must_use]
 #[inline]
-pub(super) fn open(window: Window, standing: Score) -> Window {
+fn open(window: Window, standing: Score) -> Window {
     open_by(window, standing, params::delay_penalty())
 }
 

@@ -8,6 +8,7 @@
 use crate::hash::{Entry, SLOTS, Slots, Table};
 use crate::keys::Keys;
 use crate::moves::Move;
+use crate::params;
 use crate::score::Score;
 
 /// What a stored score says about the true one.
@@ -141,15 +142,11 @@ pub(crate) fn probe(table: &CairnTable, keys: Keys) -> Option<Stored> {
 }
 
 /// Keeps what was found out. An entry of the same position gives way unless it is much deeper and no
-/// less certain; of other positions the shallowest goes, each search ago counting as four plies.
+/// less certain; of other positions the shallowest goes, each search ago counting as some plies.
 /// Source: hgm's and Stockfish's ageing, see
 /// <https://www.chessprogramming.org/Transposition_Table#Replacement_Strategies>.
 #[inline]
 pub(crate) fn store(table: &CairnTable, keys: Keys, mut new: Stored) {
-    /// How many plies deeper an old entry of this position has to be to stay.
-    const DEPTH_SLACK: i32 = 4;
-    const AGE_PLIES: i32 = 4;
-
     let slots: Slots<'_, Packed, 1> = table.slots(keys);
     let check = check_of(keys);
     let age = table.generation();
@@ -168,7 +165,7 @@ pub(crate) fn store(table: &CairnTable, keys: Keys, mut new: Stored) {
             let known = old.stored();
             let keeps = new.bound != Bound::Exact
                 && old.searches_ago(age) == 0
-                && new.depth + DEPTH_SLACK <= known.depth;
+                && new.depth + params::hash_depth_slack() <= known.depth;
             if keeps {
                 return;
             }
@@ -176,7 +173,7 @@ pub(crate) fn store(table: &CairnTable, keys: Keys, mut new: Stored) {
             slots.store(slot, Packed::new(check, &new, age));
             return;
         }
-        let worth = old.depth() - AGE_PLIES * old.searches_ago(age);
+        let worth = old.depth() - params::hash_age_plies() * old.searches_ago(age);
         if worth < least {
             least = worth;
             victim = slot;

@@ -156,7 +156,8 @@ impl Histories {
         error: Score,
     ) {
         let us = board.side_to_move().index();
-        let bonus = (error * depth / 8).clamp(-CORRECTION_LIMIT / 4, CORRECTION_LIMIT / 4);
+        let bonus = (error * depth / params::correction_divisor())
+            .clamp(-CORRECTION_LIMIT / 4, CORRECTION_LIMIT / 4);
         let pawns = &mut self.pawn_correction[table_index(parts.pawns, CORRECTIONS)][us];
         apply(pawns, bonus, CORRECTION_LIMIT);
         for side in SIDES {

@@ -2,9 +2,9 @@
 //!
 //! [`Thread::visit`] reads as a table of contents; each step's decision is a function in `prune`, its
 //! numbers are in `params`. A score is the node's own until it is settled by the node above (see
-//! `delay`): every search of a reply goes through [`Thread::reply`], and only those.
+//! `delay`): every search of a reply goes through [`delayed`], and only those.
 
-use super::delay::{open, settle};
+use super::delay::delayed;
 use super::entry::{self, Bound, CairnTable, Stored};
 use super::exchange::{captured_value, exchange_reaches};
 use super::history::{self, Histories, PieceTo};
@@ -29,8 +29,6 @@ pub(super) const MAX_DEPTH: i32 = 120;
 
 /// Beyond this many half-moves without progress a stored score may be spoilt by the 50-move rule.
 const CAREFUL_CLOCK: u16 = 90;
-/// How many double extensions one line may have.
-const DOUBLE_EXTENSIONS: i32 = 6;
 
 /// What a node is to the search: a type, so that each kind is compiled on its own.
 pub(super) trait NodeKind {
@@ -141,6 +139,8 @@ pub(super) struct Thread<'a, E: Evaluator> {
     pub(super) root_moves: Vec<Move>,
     /// Whether those are not all legal ones.
     pub(super) leaves_moves_out: bool,
+    /// The root move that is searched first if the table has no other that may be searched.
+    pub(super) expected: Option<Move>,
     /// What the best root move so far is worth.
     pub(super) root_score: Score,
     /// The nodes that went into each root move since the search began.
@@ -170,6 +170,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             seldepth: 0,
             root_moves: Vec::new(),
             leaves_moves_out: false,
+            expected: None,
             root_score: DRAW,
             efforts: Vec::new(),
             attention: None,
@@ -226,8 +227,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         self.board.unmake(&mut self.watchers);
     }
 
-    /// What the reply to the move just made leaves to the side that made it: the delayed-gain pair
-    /// around the search of the node below.
+    /// What the reply to the move just made leaves to the side that made it.
     #[inline]
     fn reply<K: NodeKind>(
         &mut self,
@@ -237,8 +237,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         ply: usize,
         cut_node: bool,
     ) -> Score {
-        let opened = open(window, standing).flipped();
-        settle(-self.visit::<K>(opened, depth, ply + 1, cut_node), standing)
+        delayed(window, standing, |window| self.visit::<K>(window, depth, ply + 1, cut_node))
     }
 
     /// The evaluation with what the histories, draw knowledge and the 50-move rule say about it.
@@ -342,7 +341,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         }
 
         // 7. Internal reduction: without a hash move this is not the place to look closely.
-        let hash_move = known.and_then(|known| known.mv);
+        let hash_move = self.likely_best::<K>(known.as_ref());
         if !K::ROOT && depth >= params::iir_depth() && hash_move.is_none() && (K::PV || cut_node) {
             depth -= 1;
         }
@@ -488,7 +487,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         {
             self.learn(mv, depth, &earlier, &quiets_tried, &captures_tried);
         }
-        if excluded.is_some() {
+        // With a part of the moves left out this is not the node's score.
+        if excluded.is_some() || (K::ROOT && self.leaves_moves_out) {
             return best;
         }
         let bound = Bound::of(best, original_alpha, beta);
@@ -497,12 +497,20 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             self.learn_correction(bound, best, raw_eval, depth);
         }
 
-        // 11. Store. With a part of the moves left out it would not be the node's score.
-        if !K::ROOT || !self.leaves_moves_out {
-            let mv = best_move.map(Move::raw);
-            entry::store(self.table, keys, Stored { mv, score: best, depth, bound });
-        }
+        // 11. Store.
+        let mv = best_move.map(Move::raw);
+        entry::store(self.table, keys, Stored { mv, score: best, depth, bound });
         best
+    }
+
+    /// What is searched first: the hash move. Where the root leaves it out, what was best of the others.
+    fn likely_best<K: NodeKind>(&self, known: Option<&Stored>) -> Option<u16> {
+        let stored = known.and_then(|known| known.mv);
+        if !K::ROOT {
+            return stored;
+        }
+        let may_be_searched = |raw: &u16| self.root_moves.iter().any(|mv| mv.raw() == *raw);
+        stored.filter(may_be_searched).or(self.expected.map(Move::raw))
     }
 
     /// Step 8a: whether a move is not worth searching.
@@ -617,7 +625,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         cut_node: bool,
     ) -> Singularity {
         let worth_trying = facts.depth >= params::singular_depth()
-            && known.depth >= facts.depth - 3
+            && known.depth >= facts.depth - params::singular_depth_slack()
             && known.bound != Bound::Upper
             && !is_mate(known.score);
         if !worth_trying {
@@ -633,7 +641,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         if score < beta {
             let clearly = !K::PV
                 && score < beta - params::singular_double_margin()
-                && self.frames[ply].double_extensions < DOUBLE_EXTENSIONS;
+                && self.frames[ply].double_extensions < params::singular_double_limit();
             Singularity::Extend(1 + i32::from(clearly))
         } else if beta >= facts.beta && !K::PV {
             // More than one move beats beta: so will this one.
@@ -684,7 +692,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         line.extend(rest.iter().copied().take(MAX_PLY - 1));
     }
 
-    /// Quiescence: only captures and promotions, in check everything, until the position is quiet.
+    /// Quiescence: only captures and promotions, until the position is quiet. In check all evasions, the
+    /// quiet ones until one is found that is not mated.
     /// Source: <https://www.chessprogramming.org/Quiescence_Search>.
     ///
     /// Off the principal variation and out of check, the table is asked at the `first` node and the reply
@@ -766,8 +775,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             }
             self.table.prefetch(self.board.likely_keys_after(mv));
             self.make(mv, ply);
-            let opened = open(Window { alpha, beta }, standing).flipped();
-            let score = settle(-self.quiesce::<K>(opened, ply + 1, in_check), standing);
+            let window = Window { alpha, beta };
+            let score =
+                delayed(window, standing, |window| self.quiesce::<K>(window, ply + 1, in_check));
             self.unmake();
             if self.stopped {
                 return DRAW;

@@ -8,11 +8,9 @@ use super::history::{Histories, PieceTo};
 use crate::board::Board;
 use crate::movegen::{self, Masks};
 use crate::moves::{MAX_MOVES, Move, MoveList};
+use crate::params;
 use crate::piece::Kind;
 use arrayvec::ArrayVec;
-
-/// Captures are ordered by victim first: what a history entry counts beside it.
-const CAPTURE_HISTORY_DIVISOR: i32 = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
@@ -209,7 +207,9 @@ impl Picker {
                 _ if promotes => -exchange_value(Kind::Queen),
                 _ => 0,
             };
-            16 * exchange_value(captured) + 16 * promotion + history / CAPTURE_HISTORY_DIVISOR
+            16 * exchange_value(captured)
+                + 16 * promotion
+                + history / params::capture_history_divisor()
         });
     }
 

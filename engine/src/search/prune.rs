@@ -27,7 +27,7 @@ pub(crate) fn reverse_futility(facts: &Facts) -> Option<Score> {
         && facts.eval - margin >= facts.beta
         && facts.eval < MATE_BAND
         && facts.beta > -MATE_BAND;
-    prunes.then(|| facts.beta + (facts.eval - facts.beta) / 3)
+    prunes.then(|| facts.beta + (facts.eval - facts.beta) / params::rfp_surplus_divisor())
 }
 
 /// So far below alpha that only captures can help: whether to look at those first. Source:
@@ -43,7 +43,8 @@ pub(crate) fn razors(facts: &Facts, alpha: Score) -> bool {
 pub(crate) fn null_move_reduction(facts: &Facts) -> Option<i32> {
     let tries =
         facts.depth >= params::nmp_depth() && facts.eval >= facts.beta && facts.beta > -MATE_BAND;
-    let surplus = ((facts.eval - facts.beta) / params::nmp_eval_divisor()).min(3);
+    let surplus =
+        ((facts.eval - facts.beta) / params::nmp_eval_divisor()).min(params::nmp_eval_max());
     tries.then(|| params::nmp_base() + facts.depth / params::nmp_depth_divisor() + surplus)
 }
 
@@ -149,7 +150,7 @@ pub(crate) fn late_move_reduction(depth: i32, number: i32, quiet: bool) -> i32 {
     let number = LOG2[number.clamp(1, 63) as usize];
     // 1024 * 1024 from the logarithms, 100 from the divisor, 1024 for the result.
     let product = depth * number / 1024 * 100 / params::lmr_divisor();
-    if quiet { params::lmr_base() + product } else { product * 2 / 3 }
+    if quiet { params::lmr_base() + product } else { product * params::lmr_noisy_share() / 1024 }
 }
 
 /// What a late move's reduction depends on beside depth and number.
