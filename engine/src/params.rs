@@ -72,6 +72,9 @@ params! {
 
     /// Reverse futility pruning: deepest depth.
     rfp_depth = 8, 3..=12;
+    /// Reverse futility pruning: up to this depth the bare evaluation is enough, and the hash table is not
+    /// waited for.
+    rfp_early_depth = 2, 0..=12;
     /// Reverse futility pruning: margin per ply of depth.
     rfp_margin = 75, 30..=150;
     /// Reverse futility pruning: what improving takes off the margin.

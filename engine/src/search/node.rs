@@ -297,10 +297,20 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         }
         self.seldepth = self.seldepth.max(ply);
 
-        // 3. Hash. What else is needed comes first: the table takes its time to answer.
-        let in_check = self.board.in_check_after_move();
-        let raw_eval = self.corrected(standing);
+        // 3. Facts. Near the horizon they may be enough without the table, which takes its time to answer.
+        let facts = self.facts(depth, beta, standing, ply);
+        let Facts { eval: raw_eval, in_check, improving, .. } = facts;
         let excluded = self.frames[ply].excluded;
+        if !K::PV
+            && !in_check
+            && excluded.is_none()
+            && depth <= params::rfp_early_depth()
+            && let Some(score) = prune::reverse_futility(&facts)
+        {
+            return score;
+        }
+
+        // 4. Hash. A bound on the right side is a better evaluation than the evaluation.
         let keys = self.board.keys();
         let known = entry::probe(self.table, keys);
         if let Some(known) = known
@@ -312,21 +322,12 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         {
             return known.score;
         }
-
-        // 4. Facts.
-        let mut eval = raw_eval;
-        self.frames[ply].eval = (!in_check).then_some(eval);
-        let before = ply.checked_sub(2).and_then(|ply| self.frames[ply].eval);
-        let improving = !in_check && before.is_none_or(|before| eval > before);
-        if let Some(known) = known
-            && !in_check
-            && known.cuts(eval, eval)
-            && !is_mate(known.score)
-        {
-            // A bound on the right side is a better evaluation than the evaluation.
-            eval = known.score;
-        }
-        let facts = Facts { depth, beta, eval, in_check, improving };
+        let facts = match known {
+            Some(known) if !in_check && known.cuts(raw_eval, raw_eval) && !is_mate(known.score) => {
+                Facts { eval: known.score, ..facts }
+            }
+            _ => facts,
+        };
 
         // 5. and 6. Whole-node pruning and null move.
         if !K::PV
@@ -501,6 +502,18 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let mv = best_move.map(Move::raw);
         entry::store(self.table, keys, Stored { mv, score: best, depth, bound });
         best
+    }
+
+    /// Step 3: what is known of a node before anything is searched; the corrected evaluation is kept for the
+    /// plies below.
+    #[inline]
+    fn facts(&mut self, depth: i32, beta: Score, standing: Score, ply: usize) -> Facts {
+        let in_check = self.board.in_check_after_move();
+        let eval = self.corrected(standing);
+        self.frames[ply].eval = (!in_check).then_some(eval);
+        let before = ply.checked_sub(2).and_then(|ply| self.frames[ply].eval);
+        let improving = !in_check && before.is_none_or(|before| eval > before);
+        Facts { depth, beta, eval, in_check, improving }
     }
 
     /// What is searched first: the hash move. Where the root leaves it out, what was best of the others.
