@@ -4,15 +4,18 @@
 Each figure plays the opponents whose ratings are near, and the next higher figure, at one clock, of which
 the opponents need most. From all games a rating is fitted to each figure, with the opponents at the ratings
 of the table. Error bars are 95 % and know nothing of errors in the opponents' ratings. Matches are kept
-in the folder of --out, and go on where they were when the same command is given again.
+in the folder of --out, and go on where they were when the same command is given again. At the end stands
+the table for uci/src/level.rs with which each figure would play as strongly as it says.
 
-    scripts/levels.py --figures 800,1200,1600,2000,2400,2800 --games 60 --tc 1+0.01
+    scripts/levels.py --figures 800,1200,1600,2000,2400 --games 60 --tc 1+0.01
 """
 
 from __future__ import annotations
 
 import argparse
+import bisect
 import math
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +31,8 @@ NO_ANCHOR = "UCI_Elo"
 
 # A draw between two figures that were not played keeps the fit from running away where all games were won.
 PRIOR_GAMES = 1.0
+
+LEVEL_SOURCE = arena.ROOT / "uci/src/level.rs"
 
 Game = tuple[str, str, arena.Tally]
 
@@ -80,6 +85,40 @@ def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[flo
     return [row[-1] / row[number] for number, row in enumerate(rows)]
 
 
+def read_levels() -> tuple[int, int, list[tuple[int, int]]]:
+    """The first figure of uci/src/level.rs, the step from one to the next, and their nodes and attention."""
+    text = LEVEL_SOURCE.read_text()
+    first, step = (int(re.search(rf"const {name}: u32 = (\d+);", text)[1]) for name in ("MIN_ELO", "STEP"))
+    table = re.search(r"const LEVELS: .*?= \[(.*?)\];", text, re.DOTALL)[1]
+    rows = re.findall(r"\(([\d_]+), (\d+)\)", table)
+    return first, step, [(int(nodes.replace("_", "")), int(attention)) for nodes, attention in rows]
+
+
+def table_for(ratings: Sequence[tuple[int, float]]) -> list[tuple[int, int, int]]:
+    """Figures with the nodes and attention that stand for them, if figures as they are now have these ratings."""
+    first, step, levels = read_levels()
+    # What is measured as weaker than a lower figure says nothing that could be used.
+    climbing = [ratings[0]]
+    for figure, rating in ratings[1:]:
+        if rating > climbing[-1][1]:
+            climbing.append((figure, rating))
+    values = [rating for _, rating in climbing]
+    rows = []
+    for wanted in range(math.ceil(values[0] / step) * step, math.floor(values[-1] / step) * step + 1, step):
+        above = min(max(bisect.bisect_right(values, wanted), 1), len(values) - 1)
+        (low, low_rating), (high, high_rating) = climbing[above - 1], climbing[above]
+        figure = low + (high - low) * (wanted - low_rating) / (high_rating - low_rating)
+        place = min(max((figure - first) / step, 0.0), len(levels) - 1.000001)
+        (nodes, attention), (more_nodes, more_attention) = levels[int(place)], levels[int(place) + 1]
+        part = place % 1
+        rows.append((
+            wanted,
+            round(nodes * (more_nodes / nodes) ** part),
+            round(attention + (more_attention - attention) * part),
+        ))
+    return rows
+
+
 def find_anchors(args: argparse.Namespace) -> dict[str, tuple[arena.Engine, int]]:
     """The opponents that are installed and have a rating of their own."""
     commands = dict(arena.parse_option(text) for text in args.opponent)
@@ -126,6 +165,8 @@ def run_levels(arguments: Sequence[str]) -> int:
     for figure in figures:
         value, error = ratings[f"Cairn-{figure}"]
         print(f"UCI_Elo {figure}: {value:.0f} +/- {error:.0f}")
+    for wanted, nodes, attention in table_for([(figure, ratings[f"Cairn-{figure}"][0]) for figure in figures]):
+        print(f"    ({nodes}, {attention}), // {wanted}")
     return 0
 
 

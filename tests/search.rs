@@ -89,6 +89,22 @@ fn quiescence_knows_mate() {
 }
 
 #[test]
+fn mates_are_shown_to_the_end_wherever_a_search_stops() {
+    for (fen, _) in MATES {
+        let mut nodes = 20;
+        while nodes < 100_000 {
+            let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+            for (.., score, line) in search_with(&mut new(), fen, &limits).1 {
+                if let ScoreText::Mate(moves) = score {
+                    check_mate_line(fen, moves, &line);
+                }
+            }
+            nodes += nodes / 8;
+        }
+    }
+}
+
+#[test]
 fn zugzwang_does_not_hide_a_mate() {
     // Passing would save black: the null move has to be doubted.
     let fen = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1";

@@ -185,7 +185,9 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
                 let line = self.thread.line().iter().copied().collect();
                 let best = Best { score, line };
                 self.report(depth, number, &best, Bound::Lower);
-                self.failed_high = Some(best);
+                // A mate in so many moves would need a line that shows it: the window is what is sure.
+                let sure = if is_mate(best.score) { window.beta } else { best.score };
+                self.failed_high = (!is_mate(sure)).then_some(Best { score: sure, ..best });
                 window.beta = if is_mate(score) { INFINITY } else { (score + delta).min(INFINITY) };
             } else {
                 return score;

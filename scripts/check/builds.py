@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Checks that builds search alike: the same nodes, scores and moves for the same limits in each program,
+and again in the same program after ucinewgame.
+
+    scripts/check/builds.py target/release/cairn target/checked/cairn --nodes 1000000
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+
+POSITIONS = (
+    "startpos",
+    "fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "fen r1b2rk1/pp1nqppp/2pbpn2/3p4/2PP4/2NBPN2/PPQ2PPP/R1B2RK1 w - - 6 9",
+    "fen 8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+)
+
+# What depends on the machine: everything else has to be the same.
+MACHINE = re.compile(r" (?:time|nps) \d+")
+
+
+def search_all(program, args):
+    """What the program says of each position: info lines and the best move."""
+    process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+    def send(line):
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+
+    answers = []
+    send(f"setoption name Hash value {args.hash}")
+    for option in args.option:
+        name, value = option.split("=", 1)
+        send(f"setoption name {name} value {value}")
+    for position in POSITIONS:
+        send("ucinewgame")
+        send(f"position {position}")
+        send(f"go nodes {args.nodes}")
+        lines = []
+        for line in process.stdout:
+            if line.startswith("bestmove") or re.match(r"info depth .* pv ", line):
+                lines.append(MACHINE.sub("", line.strip()))
+            if line.startswith("bestmove"):
+                break
+        else:
+            raise SystemExit(f"{program} ended in the middle of {position}")
+        answers.append(lines)
+    send("quit")
+    process.wait(10)
+    return answers
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("programs", nargs="+", help="builds of the program; the first is what the others are held to")
+    parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--hash", type=int, default=16, help="MiB")
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
+    args = parser.parse_args()
+    expected = search_all(args.programs[0], args)
+    wrong = 0
+    for program in args.programs:
+        for position, first, found in zip(POSITIONS, expected, search_all(program, args)):
+            if first == found:
+                continue
+            wrong += 1
+            a, b = next(((a, b) for a, b in zip(first, found) if a != b), (first[-1], found[-1]))
+            print(f"{program}, {position}:\n  {b}\ninstead of\n  {a}")
+    lines = sum(map(len, expected))
+    print(f"{len(args.programs)} builds, {lines} lines each: {wrong} positions differ")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
