@@ -2,7 +2,8 @@
 //! comes from.
 //!
 //! Whole numbers only, as floating point differs between platforms. The technique that a number belongs
-//! to has its source where it is used. A value without a source was first set by judgement. Built with the feature `tune` each can be set at run time.
+//! to has its source where it is used. A value without a source was first set by judgement. Built
+//! with the feature `tune` each can be set at run time.
 
 /// A parameter as a front-end that tunes sees it.
 pub struct Param {

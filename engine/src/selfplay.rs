@@ -83,9 +83,8 @@ impl Record {
             2 => GameResult::WhiteWins,
             _ => return None,
         };
-        let (opening, plies) = (usize::from(opening), usize::from(u16::from_le_bytes([low, high])));
-        let length = 4 + 2 * opening + 4 * plies;
-        let (moves, searched) = bytes.get(4..length)?.split_at(2 * opening);
+        let length = length_of(opening, [low, high]);
+        let (moves, searched) = bytes.get(4..length)?.split_at(2 * usize::from(opening));
         let mv = |pair: &[u8]| Move::from_raw(u16::from_le_bytes([pair[0], pair[1]]));
         let opening = moves.chunks_exact(2).map(mv).collect::<Option<_>>()?;
         let ply = |four: &[u8]| {
@@ -101,10 +100,14 @@ impl Record {
         let Some(&[result, opening, low, high]) = bytes.first_chunk() else {
             return bytes.first().is_none_or(|&result| result <= 2);
         };
-        let length =
-            4 + 2 * usize::from(opening) + 4 * usize::from(u16::from_le_bytes([low, high]));
+        let length = length_of(opening, [low, high]);
         result <= 2 && bytes.len() < length
     }
+}
+
+/// How many bytes a record takes, by what its first ones say.
+fn length_of(opening: u8, plies: [u8; 2]) -> usize {
+    4 + 2 * usize::from(opening) + 4 * usize::from(u16::from_le_bytes(plies))
 }
 
 /// Plays game `number` of a series at about `nodes` nodes a move. The searcher is cleared first.

@@ -125,11 +125,11 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
                     done.iter().filter_map(|best| best.line.first().copied()).collect();
                 self.thread.root_moves =
                     self.wanted.iter().copied().filter(|mv| !better.contains(mv)).collect();
-                self.thread.expected =
-                    last.get(number - 1).and_then(|best| best.line.first().copied());
+                let before = last.get(number - 1);
+                self.thread.expected = before.and_then(|best| best.line.first().copied());
                 self.thread.leaves_moves_out = self.thread.root_moves.len() < self.wanted.len()
                     || !self.limits.search_moves.is_empty();
-                let score = self.aspire(depth, number, last.get(number - 1));
+                let score = self.aspire(depth, number, before);
                 if self.thread.stopped {
                     break;
                 }
