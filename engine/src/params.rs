@@ -130,8 +130,10 @@ params! {
     /// History pruning: history per ply below which a quiet move is skipped.
     history_prune_margin = 3000, 500..=8000;
 
-    /// A score that decides a game: where alpha is beyond it quiet checks are told from other quiet
-    /// moves before any are skipped.
+    /// Least depth at which hopeless quiet moves that give check are searched all the same.
+    quiet_check_depth = 2, 1..=20;
+
+    /// A score that decides a game: where alpha is beyond it, checks and what wins sooner are looked for.
     decided_score = 300, 200..=3000;
 
     /// In decided positions, up to this ply, no move is skipped: what wins sooner may look like any other.

@@ -29,6 +29,8 @@ pub(crate) struct Picker {
     hash_move: Option<Move>,
     /// Whether only captures and promotions are wanted.
     noisy_only: bool,
+    /// Whether of the quiet moves only checks are wanted.
+    only_checks: bool,
     /// Whether no more quiet moves are wanted.
     skips_quiets: bool,
     moves: ArrayVec<(Move, i32), MAX_MOVES>,
@@ -77,6 +79,7 @@ impl Picker {
             stage: Stage::Hash,
             hash_move: hash_move.and_then(|raw| movegen::confirm(board, &masks, raw)),
             noisy_only: false,
+            only_checks: false,
             skips_quiets: false,
             moves: ArrayVec::new(),
             bad: ArrayVec::new(),
@@ -105,6 +108,19 @@ impl Picker {
         self.skips_quiets = true;
         if self.stage == Stage::Quiet {
             self.begin_bad_noisy();
+        }
+    }
+
+    /// Leaves out the quiet moves that have not been handed out yet and give no check.
+    pub(crate) fn only_checks(&mut self, board: &Board) {
+        if self.only_checks {
+            return;
+        }
+        self.only_checks = true;
+        if self.stage == Stage::Quiet {
+            self.moves.drain(..self.next);
+            self.next = 0;
+            self.moves.retain(|&mut (mv, _)| movegen::gives_check(board, mv));
         }
     }
 
@@ -216,6 +232,9 @@ impl Picker {
     fn generate_quiet(&mut self, board: &Board, histories: &Histories) {
         let mut list = MoveList::new();
         movegen::quiet_moves(board, &self.masks, &mut list);
+        if self.only_checks {
+            list.retain(|mv| movegen::gives_check(board, *mv));
+        }
         let quiets = histories.quiets(board.side_to_move(), &self.earlier);
         self.fill(&list, |mv| moving(board, mv).map_or(0, |moving| quiets.of(mv, moving)));
     }

@@ -56,6 +56,12 @@ pub(crate) fn skips_quiets(facts: &Facts, alpha: Score, number: i32) -> bool {
         || is_futile(facts, alpha, reduced_depth)
 }
 
+/// Whether quiet checks are searched where no other quiet move is: they are what most sacrifices lead
+/// to. One ply from the horizon only where the game is decided, as one may be the way to mate.
+pub(crate) fn spares_checks(depth: i32, alpha: Score) -> bool {
+    depth >= params::quiet_check_depth() || alpha >= params::decided_score()
+}
+
 /// Whether a shorter win is looked for everywhere: the game is decided, and the root is near.
 pub(crate) fn hunts(alpha: Score, ply: usize) -> bool {
     let plies = if alpha >= MATE_BAND { params::hunt_mate_plies() } else { params::hunt_plies() };
@@ -285,5 +291,12 @@ mod tests {
         assert!(razors(&Facts { depth: 1, eval: -2000, ..FACTS }, 0));
         assert!(!razors(&FACTS, 0));
         assert!(has_bad_history(-16000, 1) && !has_bad_history(0, 1));
+    }
+
+    #[test]
+    fn checks_are_spared_at_depth_and_in_won_games() {
+        let least = params::quiet_check_depth();
+        assert!(spares_checks(least, 0) && !spares_checks(least - 1, 0));
+        assert!(spares_checks(least - 1, params::decided_score()));
     }
 }
