@@ -37,6 +37,11 @@ pub trait Observer {
 
 impl Observer for () {}
 
+/// The squares on two cache lines, no more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[repr(align(64))]
+struct Aligned(Squares);
+
 /// The men of one side, each under an index that it keeps from set-up to capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PieceList {
@@ -187,7 +192,7 @@ impl std::error::Error for MoveTextError {}
 /// A position with the history of its game.
 #[derive(Clone)]
 pub struct Board {
-    squares: Squares,
+    squares: Aligned,
     /// The list index of the man on each square; stale where the square is empty.
     indices: [u8; 128],
     lists: [PieceList; 2],
@@ -231,7 +236,7 @@ impl Board {
     /// Puts the men on the board. At most 16 a side and one king each: `fen` has checked it.
     pub(crate) fn assemble(setup: &Setup) -> Board {
         let mut board = Board {
-            squares: [0; 128],
+            squares: Aligned([0; 128]),
             indices: [0; 128],
             lists: [PieceList::new(), PieceList::new()],
             keys: Keys::default(),
@@ -277,7 +282,7 @@ impl Board {
     #[must_use]
     #[inline]
     pub fn piece_on(&self, square: Square) -> Option<Piece> {
-        match at(&self.squares, square.raw()) {
+        match at(&self.squares.0, square.raw()) {
             0 => None,
             byte => Some(Piece::from_raw_occupied(byte)),
         }
@@ -286,7 +291,7 @@ impl Board {
     /// The board as bytes.
     #[inline(always)]
     pub(crate) const fn squares(&self) -> &Squares {
-        &self.squares
+        &self.squares.0
     }
 
     /// One side's men.
@@ -406,7 +411,7 @@ impl Board {
         }
         let king = self.king(self.side).raw();
         let (from, to) = (mv.from().raw(), mv.to().raw());
-        attack::attacks(&self.squares, at(&self.squares, to), to, king, |_| false)
+        attack::attacks(&self.squares.0, at(&self.squares.0, to), to, king, |_| false)
             || self.is_open_to_slider(king, from, them)
     }
 
@@ -420,7 +425,7 @@ impl Board {
         }
         let mut square = target.wrapping_add_signed(step);
         while attack::on_board(square) {
-            let man = at(&self.squares, square);
+            let man = at(&self.squares.0, square);
             if man != 0 && square != left {
                 return man & by.bit() != 0
                     && man & 7 > Kind::King as u8
@@ -442,7 +447,7 @@ impl Board {
     fn attackers(&self, target: u8, by: Side) -> impl Iterator<Item = u8> {
         let list = self.list(by);
         list.squares_of(list.all()).filter(move |&from| {
-            attack::attacks(&self.squares, at(&self.squares, from), from, target, |_| false)
+            attack::attacks(&self.squares.0, at(&self.squares.0, from), from, target, |_| false)
         })
     }
 
@@ -452,10 +457,10 @@ impl Board {
     pub(crate) fn is_safe(&self, king: u8, side: Side, vacated: [u8; 2], blocker: u8) -> bool {
         let them = self.list(side.other());
         !them.squares_of(them.all()).any(|from| {
-            let piece = at(&self.squares, from);
+            let piece = at(&self.squares.0, from);
             from != vacated[0]
                 && from != vacated[1]
-                && attack::attacks(&self.squares, piece, from, king, |square| {
+                && attack::attacks(&self.squares.0, piece, from, king, |square| {
                     vacated.contains(&square)
                 })
                 && !is_between(blocker, from, king)
@@ -477,7 +482,7 @@ impl Board {
         let pawn = Piece::new(self.side, self.side.pawn()).raw();
         let capturable = attack::pawn_attack_origins(self.side, target).iter().any(|&from| {
             attack::on_board(from)
-                && at(&self.squares, from) == pawn
+                && at(&self.squares.0, from) == pawn
                 && self.en_passant_is_legal(from, target, self.side)
         });
         if capturable { target } else { NONE }
@@ -571,7 +576,7 @@ impl Board {
         let list = &mut self.lists[usize::from(piece >> 4 & 1)];
         list.squares[usize::from(index & 15)] = square;
         list.by_kind[usize::from(piece & 7)] |= 1 << (index & 15);
-        self.squares[usize::from(square & 0x7f)] = piece;
+        self.squares.0[usize::from(square & 0x7f)] = piece;
         self.indices[usize::from(square & 0x7f)] = index;
     }
 
@@ -601,8 +606,8 @@ impl Board {
     pub fn make<O: Observer>(&mut self, mv: Move, observer: &mut O) {
         observer.push(self, mv);
         let (from, to) = (mv.from().raw(), mv.to().raw());
-        let moved = at(&self.squares, from);
-        let target = at(&self.squares, to);
+        let moved = at(&self.squares.0, from);
+        let target = at(&self.squares.0, to);
         let us = self.side;
         if target & us.bit() != 0 {
             return self.make_castling(mv, observer);
@@ -610,7 +615,7 @@ impl Board {
         let is_pawn = Piece::from_raw_occupied(moved).kind().is_pawn();
         let en_passant = is_pawn && to == self.raw_en_passant && target == 0;
         let captured_on = if en_passant { to ^ 16 } else { to };
-        let captured = at(&self.squares, captured_on);
+        let captured = at(&self.squares.0, captured_on);
         let captured_index = self.index_on(captured_on);
         self.remember(Some(mv), moved, captured, captured_index);
 
@@ -625,7 +630,7 @@ impl Board {
                 .vanish(Piece::from_raw_occupied(captured), Square::from_index_masked(captured_on));
             self.lists[us.other().index()].by_kind[usize::from(captured & 7)] &=
                 !(1 << captured_index);
-            self.squares[usize::from(captured_on & 0x7f)] = 0;
+            self.squares.0[usize::from(captured_on & 0x7f)] = 0;
             self.halfmove_clock = 0;
             self.reversible = 0;
         }
@@ -645,8 +650,8 @@ impl Board {
                 self.raw_en_passant = from.midpoint(to);
             }
         }
-        self.squares[usize::from(from & 0x7f)] = 0;
-        self.squares[usize::from(to & 0x7f)] = placed;
+        self.squares.0[usize::from(from & 0x7f)] = 0;
+        self.squares.0[usize::from(to & 0x7f)] = placed;
         self.indices[usize::from(to & 0x7f)] = index;
         self.lists[us.index()].squares[usize::from(index)] = to;
         keys ^= self.key(placed, to);
@@ -693,7 +698,7 @@ impl Board {
         let us = self.side;
         let (king_from, rook_from) = (mv.from().raw(), mv.to().raw());
         let (king_to, rook_to) = Board::castled_squares(us, rook_from > king_from);
-        let (king, rook) = (at(&self.squares, king_from), at(&self.squares, rook_from));
+        let (king, rook) = (at(&self.squares.0, king_from), at(&self.squares.0, rook_from));
         self.remember(Some(mv), king, 0, 0);
         let mut keys = self.keys ^ self.en_passant_key() ^ self.zobrist.side();
         keys ^= self.key(king, king_from) ^ self.key(rook, rook_from);
@@ -716,8 +721,8 @@ impl Board {
     fn move_two(&mut self, king: (u8, u8, u8), rook: (u8, u8, u8)) {
         let king_index = self.index_on(king.1);
         let rook_index = self.index_on(rook.1);
-        self.squares[usize::from(king.1 & 0x7f)] = 0;
-        self.squares[usize::from(rook.1 & 0x7f)] = 0;
+        self.squares.0[usize::from(king.1 & 0x7f)] = 0;
+        self.squares.0[usize::from(rook.1 & 0x7f)] = 0;
         self.put(king.0, king_index, king.2);
         self.put(rook.0, rook_index, rook.2);
     }
@@ -728,8 +733,8 @@ impl Board {
     #[inline]
     pub(crate) fn likely_keys_after(&self, mv: Move) -> Keys {
         let (from, to) = (mv.from().raw(), mv.to().raw());
-        let moved = at(&self.squares, from);
-        let target = at(&self.squares, to);
+        let moved = at(&self.squares.0, from);
+        let target = at(&self.squares.0, to);
         let keys = self.keys ^ self.zobrist.side() ^ self.key(moved, from) ^ self.key(moved, to);
         if target == 0 { keys } else { keys ^ self.key(target, to) }
     }
@@ -791,14 +796,14 @@ impl Board {
         }
 
         let index = self.index_on(to);
-        let placed = at(&self.squares, to);
+        let placed = at(&self.squares.0, to);
         if placed != undo.moved {
             let by_kind = &mut self.lists[us.index()].by_kind;
             by_kind[usize::from(placed & 7)] &= !(1 << index);
             by_kind[usize::from(undo.moved & 7)] |= 1 << index;
         }
-        self.squares[usize::from(to & 0x7f)] = 0;
-        self.squares[usize::from(from & 0x7f)] = undo.moved;
+        self.squares.0[usize::from(to & 0x7f)] = 0;
+        self.squares.0[usize::from(from & 0x7f)] = undo.moved;
         self.indices[usize::from(from & 0x7f)] = index;
         self.lists[us.index()].squares[usize::from(index)] = from;
         if undo.captured != 0 {
@@ -869,7 +874,7 @@ impl Board {
     pub fn is_ok(&self) -> bool {
         let mut found = [PieceList::new(), PieceList::new()];
         for square in 0..128u8 {
-            let byte = at(&self.squares, square);
+            let byte = at(&self.squares.0, square);
             if byte == 0 {
                 continue;
             }

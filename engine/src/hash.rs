@@ -6,7 +6,7 @@
 //! <https://www.chessprogramming.org/Transposition_Table>.
 
 use crate::keys::Keys;
-use crate::memory::{self, AllocationError, Line, Lines};
+use crate::machine::memory::{self, AllocationError, Line, Lines};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 

@@ -13,11 +13,11 @@
 //! | [`moves`] | moves in 16 bits, move lists |
 //! | [`keys`] | the two Zobrist keys |
 //! | `attack` | who attacks what, by 0x88 difference |
+//! | `machine` | large allocations, prefetching and vectors, the one module with `unsafe` |
 //! | [`board`] | position, make and unmake, rules, history |
 //! | [`fen`] | FEN in and out, validity |
 //! | [`movegen`] | the three nested loops; legal moves |
 //! | [`perft`] | counting move paths |
-//! | `memory` | large allocations and prefetching, the one place with `unsafe` |
 //! | [`hash`] | the hash table |
 //! | [`params`] | every number of the search, once |
 //! | [`eval`] | material and squares as each king sees them, tapered; endings |
@@ -35,7 +35,7 @@ pub mod eval;
 pub mod fen;
 pub mod hash;
 pub mod keys;
-mod memory;
+mod machine;
 pub mod movegen;
 pub mod moves;
 pub mod params;
@@ -46,4 +46,4 @@ pub mod search;
 pub mod selfplay;
 pub mod square;
 
-pub use memory::AllocationError;
+pub use machine::memory::AllocationError;

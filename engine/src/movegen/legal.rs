@@ -6,6 +6,7 @@
 
 use crate::attack::{at, line_step, on_board, pawn_attack_origins, reaches, steps};
 use crate::board::{Board, right_bit};
+use crate::machine::vector::{self, Task, Vector};
 use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Side};
 use crate::square::{OFF_BOARD, Square};
@@ -244,9 +245,110 @@ fn next_man(board: &Board, from: u8, step: i8) -> u8 {
 }
 
 fn generate<S: Sink>(board: &Board, masks: &Masks, sink: &mut S) {
+    match Vector::new() {
+        Some(vector) => vector.run(Generation { board, masks, sink }),
+        None => generate_by(Walk, board, masks, sink),
+    }
+}
+
+/// Generation as a task for vectors.
+struct Generation<'a, S> {
+    board: &'a Board,
+    masks: &'a Masks,
+    sink: &'a mut S,
+}
+
+impl<S: Sink> Task for Generation<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, vector: Vector) {
+        generate_by(vector, self.board, self.masks, self.sink);
+    }
+}
+
+#[inline(always)]
+fn generate_by<S: Sink>(geometry: impl Geometry, board: &Board, masks: &Masks, sink: &mut S) {
     match board.side_to_move() {
-        Side::White => generate_for::<S, true>(board, masks, sink),
-        Side::Black => generate_for::<S, false>(board, masks, sink),
+        Side::White => generate_for::<S, true>(geometry, board, masks, sink),
+        Side::Black => generate_for::<S, false>(geometry, board, masks, sink),
+    }
+}
+
+/// How the squares that a man can go to are found.
+trait Geometry: Copy {
+    /// Adds the moves of a knight, king, bishop or rook from a square, step by step in the order of
+    /// `steps`.
+    fn moves<S: Sink>(
+        self,
+        board: &Board,
+        kind: Kind,
+        from: u8,
+        us: Side,
+        sink: &mut S,
+        allowed: impl Fn(u8) -> bool,
+    );
+}
+
+/// Square by square.
+#[derive(Clone, Copy)]
+struct Walk;
+
+impl Geometry for Walk {
+    #[inline(always)]
+    fn moves<S: Sink>(
+        self,
+        board: &Board,
+        kind: Kind,
+        from: u8,
+        us: Side,
+        sink: &mut S,
+        allowed: impl Fn(u8) -> bool,
+    ) {
+        if kind.is_slider() {
+            return slider_moves(board, from, us, steps(kind), sink, allowed);
+        }
+        for &step in steps(kind) {
+            let to = from.wrapping_add_signed(step);
+            if is_free(board, to, us) && wants::<S>(board, to) && allowed(to) {
+                sink.add(from, to);
+            }
+        }
+    }
+}
+
+impl Geometry for Vector {
+    #[inline(always)]
+    fn moves<S: Sink>(
+        self,
+        board: &Board,
+        kind: Kind,
+        from: u8,
+        us: Side,
+        sink: &mut S,
+        allowed: impl Fn(u8) -> bool,
+    ) {
+        let lanes = match kind {
+            Kind::Knight => vector::JUMPS,
+            Kind::Bishop => vector::DIAGONAL,
+            Kind::Rook => vector::STRAIGHT,
+            _ => vector::NEXT,
+        };
+        let seen = self.sight(board.squares(), from);
+        let ours = if us == Side::White { seen.white } else { seen.occupied & !seen.white };
+        let wanted = match (S::NOISY, S::QUIET) {
+            (true, true) => !ours,
+            (true, false) => seen.occupied & !ours,
+            (false, _) => !seen.occupied,
+        };
+        let mut rest = seen.reached & lanes & wanted;
+        while rest != 0 {
+            let to = vector::lane_square(from, rest.trailing_zeros());
+            rest &= rest - 1;
+            if allowed(to) {
+                sink.add(from, to);
+            }
+        }
     }
 }
 
@@ -255,31 +357,30 @@ const fn side_of(white: bool) -> Side {
     if white { Side::White } else { Side::Black }
 }
 
-fn generate_for<S: Sink, const WHITE: bool>(board: &Board, masks: &Masks, sink: &mut S) {
-    king_moves::<S, WHITE>(board, sink);
+#[inline(always)]
+fn generate_for<S: Sink, const WHITE: bool>(
+    geometry: impl Geometry,
+    board: &Board,
+    masks: &Masks,
+    sink: &mut S,
+) {
+    king_moves::<S, WHITE>(geometry, board, sink);
     if masks.checkers == 0 {
         if S::QUIET {
             castlings(board, side_of(WHITE), sink);
         }
-        piece_moves::<S, WHITE, false>(board, masks, sink);
+        piece_moves::<S, WHITE, false>(geometry, board, masks, sink);
     } else if masks.checkers == 1 {
-        piece_moves::<S, WHITE, true>(board, masks, sink);
+        piece_moves::<S, WHITE, true>(geometry, board, masks, sink);
     }
 }
 
 #[inline(always)]
-fn king_moves<S: Sink, const WHITE: bool>(board: &Board, sink: &mut S) {
+fn king_moves<S: Sink, const WHITE: bool>(geometry: impl Geometry, board: &Board, sink: &mut S) {
     let us = side_of(WHITE);
     let king = board.king(us).raw();
-    for &step in steps(Kind::King) {
-        let to = king.wrapping_add_signed(step);
-        if is_free(board, to, us)
-            && wants::<S>(board, to)
-            && (!S::LEGAL_KING || board.is_safe(to, us, [king, king], OFF_BOARD))
-        {
-            sink.add(king, to);
-        }
-    }
+    let allowed = |to: u8| !S::LEGAL_KING || board.is_safe(to, us, [king, king], OFF_BOARD);
+    geometry.moves(board, Kind::King, king, us, sink, allowed);
 }
 
 /// Whether a coordinate is on the board and not taken by our own men.
@@ -332,6 +433,7 @@ fn is_within(square: u8, a: u8, b: u8) -> bool {
 /// Everything but the king's moves. `EVADE`: there is one checker to be captured or blocked.
 #[inline(always)]
 fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
+    geometry: impl Geometry,
     board: &Board,
     masks: &Masks,
     sink: &mut S,
@@ -345,18 +447,13 @@ fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
         pawn_moves::<S, WHITE>(board, from, 0, sink, allowed);
     }
     for from in list.squares_of(list.of(Kind::Knight) & free) {
-        for &step in steps(Kind::Knight) {
-            let to = from.wrapping_add_signed(step);
-            if is_free(board, to, us) && wants::<S>(board, to) && allowed(to) {
-                sink.add(from, to);
-            }
-        }
+        geometry.moves(board, Kind::Knight, from, us, sink, allowed);
     }
     for from in list.squares_of((list.of(Kind::Bishop) | list.of(Kind::Queen)) & free) {
-        slider_moves(board, from, us, steps(Kind::Bishop), sink, allowed);
+        geometry.moves(board, Kind::Bishop, from, us, sink, allowed);
     }
     for from in list.squares_of((list.of(Kind::Rook) | list.of(Kind::Queen)) & free) {
-        slider_moves(board, from, us, steps(Kind::Rook), sink, allowed);
+        geometry.moves(board, Kind::Rook, from, us, sink, allowed);
     }
     // A pinned man can't answer a check: it is on the wrong line for that.
     if !EVADE && masks.pinned != 0 {
@@ -471,6 +568,35 @@ fn en_passant_moves<S: Sink>(board: &Board, us: Side, target: u8, sink: &mut S) 
             && board.en_passant_is_legal(from, target, us)
         {
             sink.add(from, target);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::POSITIONS;
+
+    fn all_ways<G: Geometry>(geometry: G, board: &Board) -> [MoveList; 3] {
+        let masks = Masks::new(board);
+        let mut lists = [MoveList::new(), MoveList::new(), MoveList::new()];
+        let [all, noisy, quiet] = &mut lists;
+        generate_by(geometry, board, &masks, all);
+        generate_by(geometry, board, &masks, &mut Noisy(noisy));
+        generate_by(geometry, board, &masks, &mut Quiet(quiet));
+        lists
+    }
+
+    #[test]
+    fn vectors_find_the_same_moves_in_the_same_order() {
+        let Some(vector) = Vector::new() else { return };
+        for fen in POSITIONS {
+            let mut board = Board::from_fen(fen).unwrap();
+            for mv in board.legal_moves() {
+                board.play(mv);
+                assert_eq!(all_ways(vector, &board), all_ways(Walk, &board), "{}", board.to_fen());
+                board.unmake(&mut ());
+            }
         }
     }
 }

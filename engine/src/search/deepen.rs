@@ -11,7 +11,7 @@ use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
 use crate::board::Board;
 use crate::eval::Evaluator;
 use crate::hash::Table;
-use crate::memory::AllocationError;
+use crate::machine::memory::AllocationError;
 use crate::moves::Move;
 use crate::params;
 use crate::score::{DRAW, INFINITY, MATE, Score, Window, is_mate};

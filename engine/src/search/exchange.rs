@@ -5,6 +5,7 @@
 
 use crate::attack::{at, line_step, on_board, pawn_attack_origins, reaches};
 use crate::board::Board;
+use crate::machine::vector::{self, Around, Task, Vector};
 use crate::moves::Move;
 use crate::params;
 use crate::piece::{Kind, Piece, Side};
@@ -60,89 +61,201 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
         return true;
     }
 
-    let mut gone = Gone([0; 2]);
-    gone.add(board, us, from);
-    if board.en_passant() == Some(mv.to()) && moved.kind().is_pawn() {
-        gone.add(board, us.other(), mv.to().en_passant_victim().raw());
-    }
-    let mut side = us.other();
-    // `balance` is what the side that has just captured has beyond the threshold if the other side
-    // takes its man; the sides take turns in having to improve on it.
-    while let Some((attacker, square)) = least_attacker(board, side, to, &gone) {
-        gone.add(board, side, square);
-        // The king can't capture what is still defended.
-        if attacker == Kind::King && least_attacker(board, side.other(), to, &gone).is_some() {
-            break;
-        }
-        side = side.other();
-        balance = -balance - 1 - exchange_value(attacker);
-        if balance >= 0 {
-            break;
-        }
-    }
-    // The side to move has no good capture left: it is the one that loses the exchange.
-    side != us
-}
-
-/// The men that have left their squares in an exchange, by side as list indices.
-struct Gone([u16; 2]);
-
-impl Gone {
-    #[inline(always)]
-    fn add(&mut self, board: &Board, side: Side, square: u8) {
-        self.0[side.index()] |= 1 << board.index_on(square);
-    }
-
-    #[inline(always)]
-    fn has(&self, board: &Board, side: Side, square: u8) -> bool {
-        self.0[side.index()] >> board.index_on(square) & 1 != 0
+    let is_en_passant = board.en_passant() == Some(mv.to()) && moved.kind().is_pawn();
+    let victim = is_en_passant.then(|| mv.to().en_passant_victim().raw());
+    let swap = Swap { us, from, to, victim, balance };
+    match Vector::new() {
+        Some(vector) => vector.run(SwapOf { board, swap }),
+        None => swap.holds(ByList::new(board, to)),
     }
 }
 
-/// The least valuable man of a side that can capture on a square, and where it stands.
-#[inline]
-fn least_attacker(board: &Board, side: Side, target: u8, gone: &Gone) -> Option<(Kind, u8)> {
-    let pawn = side.bit() | side.pawn() as u8;
-    for from in pawn_attack_origins(side, target) {
-        if on_board(from) && at(board.squares(), from) == pawn && !gone.has(board, side, from) {
-            return Some((side.pawn(), from));
+/// The men that attack a square and have not captured there yet.
+trait Attackers {
+    /// Takes a man from its square.
+    fn remove(&mut self, square: u8);
+    /// The least valuable one of a side, which is removed. Of equal ones the one in the first lane of
+    /// `vector`.
+    fn take_least(&mut self, side: Side) -> Option<Kind>;
+}
+
+/// An exchange after its first move.
+#[derive(Clone, Copy)]
+struct Swap {
+    /// The side that began.
+    us: Side,
+    from: u8,
+    to: u8,
+    /// Who is captured en passant.
+    victim: Option<u8>,
+    /// What that side has beyond the threshold if its man is taken.
+    balance: Score,
+}
+
+impl Swap {
+    /// Whether it reaches the threshold.
+    #[inline(always)]
+    fn holds(self, mut attackers: impl Attackers) -> bool {
+        attackers.remove(self.from);
+        if let Some(victim) = self.victim {
+            attackers.remove(victim);
         }
-    }
-    let list = board.list(side);
-    for kind in BY_VALUE {
-        for from in list.squares_of(list.of(kind) & !gone.0[side.index()]) {
-            if reaches(kind as u8, from, target)
-                && (!kind.is_slider() || line_is_open(board, from, target, gone))
-            {
-                return Some((kind, from));
+        let mut side = self.us.other();
+        let mut balance = self.balance;
+        // `balance` is what the side that has just captured has beyond the threshold if the other side
+        // takes its man; the sides take turns in having to improve on it.
+        while let Some(attacker) = attackers.take_least(side) {
+            // The king can't capture what is still defended.
+            if attacker == Kind::King && attackers.take_least(side.other()).is_some() {
+                break;
+            }
+            side = side.other();
+            balance = -balance - 1 - exchange_value(attacker);
+            if balance >= 0 {
+                break;
             }
         }
+        // The side to move has no good capture left: it is the one that loses the exchange.
+        side != self.us
     }
-    None
 }
 
-#[inline]
-fn line_is_open(board: &Board, from: u8, target: u8, gone: &Gone) -> bool {
-    let step = line_step(from, target);
-    let mut square = from.wrapping_add_signed(step);
-    while square != target {
-        let man = at(board.squares(), square);
-        if man != 0 && !gone.has(board, Piece::from_raw_occupied(man).side(), square) {
-            return false;
-        }
-        square = square.wrapping_add_signed(step);
+/// An exchange as a task for vectors.
+struct SwapOf<'a> {
+    board: &'a Board,
+    swap: Swap,
+}
+
+impl Task for SwapOf<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, vector: Vector) -> bool {
+        let to = self.swap.to;
+        self.swap.holds(ByLane { to, around: vector.around(self.board.squares(), to) })
     }
-    true
+}
+
+/// By the lanes of the square.
+struct ByLane {
+    to: u8,
+    around: Around,
+}
+
+impl Attackers for ByLane {
+    #[inline(always)]
+    fn remove(&mut self, square: u8) {
+        self.around.occupied &= !vector::lane_of(self.to, square);
+    }
+
+    #[inline(always)]
+    fn take_least(&mut self, side: Side) -> Option<Kind> {
+        let Around { on_board, occupied, white, attackers } = self.around;
+        let of_side = if side == Side::White { white } else { !white };
+        let near = vector::reached(occupied, on_board) & occupied & of_side;
+        let kinds = [side.pawn()].into_iter().chain(BY_VALUE);
+        let (kind, able) = kinds
+            .zip(attackers)
+            .map(|(kind, lanes)| (kind, near & lanes))
+            .find(|&(_, able)| able != 0)?;
+        self.around.occupied ^= able & able.wrapping_neg();
+        Some(kind)
+    }
+}
+
+/// Man by man.
+struct ByList<'a> {
+    board: &'a Board,
+    to: u8,
+    /// The men that have left their squares, by side as list indices.
+    gone: [u16; 2],
+}
+
+impl ByList<'_> {
+    fn new(board: &Board, to: u8) -> ByList<'_> {
+        ByList { board, to, gone: [0; 2] }
+    }
+
+    #[inline(always)]
+    fn has_gone(&self, side: Side, square: u8) -> bool {
+        self.gone[side.index()] >> self.board.index_on(square) & 1 != 0
+    }
+
+    #[inline]
+    fn line_is_open(&self, from: u8) -> bool {
+        let step = line_step(from, self.to);
+        let mut square = from.wrapping_add_signed(step);
+        while square != self.to {
+            let man = at(self.board.squares(), square);
+            if man != 0 && !self.has_gone(Piece::from_raw_occupied(man).side(), square) {
+                return false;
+            }
+            square = square.wrapping_add_signed(step);
+        }
+        true
+    }
+
+    #[inline]
+    fn least(&self, side: Side) -> Option<(Kind, u8)> {
+        let pawn = side.bit() | side.pawn() as u8;
+        for from in pawn_attack_origins(side, self.to) {
+            let is_pawn = on_board(from) && at(self.board.squares(), from) == pawn;
+            if is_pawn && !self.has_gone(side, from) {
+                return Some((side.pawn(), from));
+            }
+        }
+        let list = self.board.list(side);
+        BY_VALUE.into_iter().find_map(|kind| {
+            list.squares_of(list.of(kind) & !self.gone[side.index()])
+                .filter(|&from| reaches(kind as u8, from, self.to))
+                .filter(|&from| !kind.is_slider() || self.line_is_open(from))
+                .min_by_key(|&from| vector::lane_of(self.to, from))
+                .map(|from| (kind, from))
+        })
+    }
+}
+
+impl Attackers for ByList<'_> {
+    fn remove(&mut self, square: u8) {
+        if let Some(man) = Piece::from_raw(at(self.board.squares(), square)) {
+            self.gone[man.side().index()] |= 1 << self.board.index_on(square);
+        }
+    }
+
+    fn take_least(&mut self, side: Side) -> Option<Kind> {
+        let (kind, from) = self.least(side)?;
+        self.remove(from);
+        Some(kind)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::POSITIONS;
 
     fn value(fen: &str, mv: &str) -> Score {
         let board = Board::from_fen(fen).unwrap();
         let mv = board.parse_uci(mv).unwrap();
         (-3000..=3000).rev().find(|&threshold| exchange_reaches(&board, mv, threshold)).unwrap()
+    }
+
+    #[test]
+    fn vectors_tell_the_same() {
+        let Some(vector) = Vector::new() else { return };
+        for fen in POSITIONS {
+            let board = Board::from_fen(fen).unwrap();
+            let us = board.side_to_move();
+            let castles = |mv: &&Move| board.piece_on(mv.to()).is_some_and(|man| man.side() == us);
+            for mv in board.legal_moves().iter().filter(|mv| !castles(mv)) {
+                let (from, to) = (mv.from().raw(), mv.to().raw());
+                for balance in (-1500..0).step_by(50) {
+                    let swap = Swap { us, from, to, victim: None, balance };
+                    let by_list = swap.holds(ByList::new(&board, to));
+                    assert_eq!(vector.run(SwapOf { board: &board, swap }), by_list, "{fen} {mv:?}");
+                }
+            }
+        }
     }
 
     #[test]

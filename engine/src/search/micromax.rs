@@ -15,7 +15,7 @@ use crate::attack::{Squares, at, attacks, line_step, on_board, reaches, steps};
 use crate::board::Board;
 use crate::hash::{Entry, SLOTS, Table};
 use crate::keys::{Keys, Zobrist};
-use crate::memory::AllocationError;
+use crate::machine::memory::AllocationError;
 use crate::movegen;
 use crate::moves::Move;
 use crate::piece::{Kind, Piece, Side};

@@ -16,7 +16,7 @@ mod prune;
 mod structure;
 
 use crate::board::Board;
-use crate::memory::AllocationError;
+use crate::machine::memory::AllocationError;
 use crate::moves::Move;
 use std::fmt;
 use std::str::FromStr;

@@ -1,12 +1,10 @@
-//! The one place with `unsafe`: large zeroed memory and cache prefetching.
+//! Large zeroed memory and cache prefetching.
 //!
 //! Why it pays: a hash table of hundreds of megabytes has to be had without touching it (the
 //! standard library's aligned allocations fill it by hand, half a second for a gigabyte, and too early
 //! for huge pages), aligned to cache lines, and on huge pages, without which each probe waits for the
 //! page tables too; a probe that is announced while the move is still being made costs a third of one
 //! that is not.
-
-#![allow(unsafe_code, reason = "a view of raw memory and prefetch have no safe form; see below")]
 
 use memmap2::{MmapMut, MmapRaw};
 use std::fmt;

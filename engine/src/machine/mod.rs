@@ -1,0 +1,7 @@
+//! What the machine offers beyond the language: large pages, prefetching, vectors. The one module with
+//! `unsafe`.
+
+#![allow(unsafe_code, reason = "raw memory, prefetching and processor features have no safe form")]
+
+pub(crate) mod memory;
+pub(crate) mod vector;
