@@ -92,7 +92,7 @@ params! {
     /// Null move: least depth.
     nmp_depth = 3, 2..=5;
     /// Null move: reduction before depth and evaluation count.
-    nmp_base = 3, 2..=5;
+    nmp_base = 4, 2..=6;
     /// Null move: one more ply of reduction per so many plies of depth.
     nmp_depth_divisor = 4, 2..=8;
     /// Null move: one more ply of reduction per so many centipawns above beta.
