@@ -17,25 +17,27 @@
 //! | 3 | reverse futility before the table is asked | 4 +- 32 and 3.5 % speed | |
 //! | 4 | hash cutoffs, hash move (CPW Transposition_Table) |  | 112 + 80 (Rose#18, #6) |
 //! | 4, `quiesce` | the table in quiescence | 28 +- 23 | 10 (Rose#40) |
-//! | 5 | reverse futility (CPW Reverse_Futility_Pruning) |  | 73 (Reckless#92), 78 (Simbelmyne#127) |
-//! | 5 | razoring (CPW Razoring) |  | 5 to 9 |
-//! | 6 | null move (CPW Null_Move_Pruning) |  | 116 (Blunder), 61 (Reckless#98) |
-//! | 6 | its verification (CPW Null_Move_Pruning#Verification) |  | about 0; mates are found |
-//! | 7 | internal reduction (CPW Internal_Iterative_Reductions) |  | 5 to 43 |
+//! | 5 | reverse futility (CPW Reverse_Futility_Pruning) | 75 +- 29 | 73 (Reckless#92), 78 (Simbelmyne#127) |
+//! | 5 | razoring (CPW Razoring) | 18 +- 27 | 5 to 9 |
+//! | 6 | null move (CPW Null_Move_Pruning) | 30 +- 33, before the next two | 116 (Blunder), 61 (Reckless#98) |
+//! | 6 | a ply more of reduction; only where a cutoff is expected | 33 +- 20; 23 +- 22 | |
+//! | 6 | its verification (CPW Null_Move_Pruning#Verification) | -4 +- 15 | about 0; mates are found |
+//! | 7 | internal reduction (CPW Internal_Iterative_Reductions) | 24 +- 29 | 5 to 43 |
 //! | 8 | captures split by exchange (CPW Move_Ordering) |  | 60 (Rose#23) |
 //! | 8, 10 | quiet histories with malus and gravity (CPW History_Heuristic) |  | 71 (Rose#7), 104 (Reckless#93) |
 //! | 8, 10 | continuation and capture histories (CPW History_Heuristic) |  | 14 + 8 (Clockwork#155, #157), 3 to 13 |
-//! | 8a | late move pruning (CPW Futility_Pruning#MoveCountBasedPruning) |  | 97 (Rose#29) |
-//! | 8a | futility pruning (CPW Futility_Pruning) |  | 13 to 37 |
-//! | 8a | exchange pruning (CPW Static_Exchange_Evaluation) |  | 22 (Rose#48), 36 (akimbo#51) |
-//! | 8a | history pruning (CPW History_Leaf_Pruning) |  | |
+//! | 8a | late move pruning (CPW Futility_Pruning#MoveCountBasedPruning) | 168 +- 32 | 97 (Rose#29) |
+//! | 8a | futility pruning (CPW Futility_Pruning) | 17 +- 28 | 13 to 37 |
+//! | 8a | exchange pruning (CPW Static_Exchange_Evaluation) | 56 +- 30 | 22 (Rose#48), 36 (akimbo#51) |
+//! | 8a | history pruning (CPW History_Leaf_Pruning) | 5 +- 27 | |
 //! | 8a | hopeless quiet moves are not even scored | 35 +- 38 by the clock, early on | |
 //! | 8a | of those, checks are searched all the same | 64 +- 29 at fixed nodes, 3 +- 23 by the clock; tactics are found | |
 //! | 8a | captures that lose an exchange but give check are searched | 0 +- 28; tactics are found | |
-//! | 8b | singular extension, double, negative, multicut (CPW Singular_Extensions, Multi-Cut) |  | 16 + 6 + 5 + 9 (Rose#31, #33, #73, #35) |
+//! | 8b | singular extension, double, negative, multicut (CPW Singular_Extensions, Multi-Cut) | 38 +- 29 | 16 + 6 + 5 + 9 (Rose#31, #33, #73, #35) |
 //! | 8c | late move reductions (CPW Late_Move_Reductions) |  | 338 (Rose#19), 128 (Reckless#103) |
-//! | 8c | reduced by history |  | 22 (Rose#65) |
+//! | 8c | reduced by history | 42 +- 29 | 22 (Rose#65) |
 //! | 8c | checks extended, and more seen near the root, in won positions | -2 +- 19; mates are found | |
+//! | 5 | there no reverse futility for the side that loses | -7 +- 26; mates are found in a quarter of the time | |
 //! | 8c | principal variation search (CPW Principal_Variation_Search) |  | 2 to 50 |
 //! | `delayed` | delayed gain (micro-Max) |  | |
 //! | `deepen` | aspiration windows (CPW Aspiration_Windows) |  | 11 + 10 (Rose#24, #25), 39 (Simbelmyne#126) |
@@ -548,7 +550,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         self.frames[ply].eval = (!in_check).then_some(eval);
         let before = ply.checked_sub(2).and_then(|ply| self.frames[ply].eval);
         let improving = !in_check && before.is_none_or(|before| eval > before);
-        Facts { depth, beta, eval, in_check, improving }
+        Facts { depth, beta, eval, in_check, improving, hunted: prune::is_hunted(beta, ply) }
     }
 
     /// What is searched first: the hash move. Where the root leaves it out, what was best of the others.
@@ -610,8 +612,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 return Some(score);
             }
         }
-        let has_pieces = self.has_pieces();
-        if has_pieces
+        // Elsewhere it is not expected to fail high, and would be a waste.
+        if cut_node
+            && self.has_pieces()
             && !self.frames[ply].verifying
             && !self.board.last_was_null()
             && let Some(reduction) = prune::null_move_reduction(facts)

@@ -16,6 +16,8 @@ pub(crate) struct Facts {
     pub(crate) in_check: bool,
     /// Whether the side to move stands better than two half-moves ago.
     pub(crate) improving: bool,
+    /// See [`is_hunted`].
+    pub(crate) hunted: bool,
 }
 
 /// So far above beta that the opponent will hardly get it back: the score to answer with. Source:
@@ -23,7 +25,8 @@ pub(crate) struct Facts {
 pub(crate) fn reverse_futility(facts: &Facts) -> Option<Score> {
     let relief = if facts.improving { params::rfp_improving() } else { 0 };
     let margin = (params::rfp_margin() * facts.depth - relief).max(0);
-    let prunes = facts.depth <= params::rfp_depth()
+    let prunes = !facts.hunted
+        && facts.depth <= params::rfp_depth()
         && facts.eval - margin >= facts.beta
         && facts.eval < MATE_BAND
         && facts.beta > -MATE_BAND;
@@ -66,6 +69,12 @@ pub(crate) fn spares_checks(depth: i32, alpha: Score) -> bool {
 pub(crate) fn hunts(alpha: Score, ply: usize) -> bool {
     let plies = if alpha >= MATE_BAND { params::hunt_mate_plies() } else { params::hunt_plies() };
     alpha >= params::decided_score() && ply < plies as usize
+}
+
+/// Whether a shorter win is looked for against the side to move: what it loses later by counts for
+/// nothing then.
+pub(crate) fn is_hunted(beta: Score, ply: usize) -> bool {
+    hunts(-beta, ply)
 }
 
 /// Whether a check is searched more deeply: where the game is decided it may be the way to mate. Deep
@@ -206,7 +215,8 @@ pub(crate) fn reduced_depth(depth: i32, reduction: i32, late: &Lateness) -> i32 
 mod tests {
     use super::*;
 
-    const FACTS: Facts = Facts { depth: 4, beta: 0, eval: 0, in_check: false, improving: false };
+    const FACTS: Facts =
+        Facts { depth: 4, beta: 0, eval: 0, in_check: false, improving: false, hunted: false };
 
     #[test]
     fn logarithms_are_right_everywhere() {
@@ -230,6 +240,8 @@ mod tests {
         assert_eq!(with(7000, params::rfp_depth() + 1), None);
         let improving = Facts { eval: margin - 1, improving: true, ..FACTS };
         assert!(reverse_futility(&improving).is_some());
+        let hunted = Facts { eval: 7000, hunted: true, ..FACTS };
+        assert_eq!(reverse_futility(&hunted), None, "how long it holds out has to be seen");
         let mated = Facts { beta: -MATE_BAND, eval: 500, ..FACTS };
         assert_eq!(reverse_futility(&mated), None, "a mate has to be refuted");
     }
