@@ -7,7 +7,7 @@
 //! Source: the byteboard articles at <https://87flowers.com>; their boards have 64 squares and need
 //! other coordinates.
 //!
-//! Why it pays: captures are generated in half the time, exchanges looked at in less than half, and the
+//! Why it pays: captures are generated in half the time, exchanges looked at in two thirds, and the
 //! search is 8 % faster. What comes out is the same with and without.
 
 use crate::attack::steps;
