@@ -243,14 +243,24 @@ mod tests {
     #[test]
     fn vectors_tell_the_same() {
         let Some(vector) = Vector::new() else { return };
-        for fen in POSITIONS {
+        let more = [
+            // En passant, also with someone behind.
+            "4k3/1p6/8/2pP4/8/8/8/4K3 w - c6 0 1",
+            "2r1k3/8/8/2pP4/8/8/2R5/2R1K3 w - c6 0 1",
+            // Two queens, one with a rook behind.
+            "6Q1/kb6/1np2n2/3p4/8/2N5/3Q4/3R2K1 w - - 0 1",
+        ];
+        for fen in POSITIONS.into_iter().chain(more) {
             let board = Board::from_fen(fen).unwrap();
             let us = board.side_to_move();
             let castles = |mv: &&Move| board.piece_on(mv.to()).is_some_and(|man| man.side() == us);
             for mv in board.legal_moves().iter().filter(|mv| !castles(mv)) {
                 let (from, to) = (mv.from().raw(), mv.to().raw());
+                let is_pawn = board.piece_on(mv.from()).is_some_and(|man| man.kind().is_pawn());
+                let victim = (is_pawn && board.en_passant() == Some(mv.to()))
+                    .then(|| mv.to().en_passant_victim().raw());
                 for balance in (-1500..0).step_by(50) {
-                    let swap = Swap { us, from, to, victim: None, balance };
+                    let swap = Swap { us, from, to, victim, balance };
                     let by_list = swap.holds(ByList::new(&board, to));
                     assert_eq!(vector.run(SwapOf { board: &board, swap }), by_list, "{fen} {mv:?}");
                 }

@@ -59,8 +59,8 @@ pub(crate) fn skips_quiets(facts: &Facts, alpha: Score, number: i32) -> bool {
         || is_futile(facts, alpha, reduced_depth)
 }
 
-/// Whether quiet checks are searched where no other quiet move is: they are what most sacrifices lead
-/// to. One ply from the horizon only where the game is decided, as one may be the way to mate.
+/// Whether quiet checks are searched where no other quiet move is: they may be what a sacrifice was for.
+/// One ply from the horizon only where the game is decided, as one may be the way to mate.
 pub(crate) fn spares_checks(depth: i32, alpha: Score) -> bool {
     depth >= params::quiet_check_depth() || alpha >= params::decided_score()
 }
