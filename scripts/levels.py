@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Measures what the figures of UCI_Elo are worth, in games against the opponents of scripts/opponents.csv.
 
-Each figure plays the opponents whose ratings are near, and the next higher figure, at one clock, of which
-the opponents need most. From all games a rating is fitted to each figure, with the opponents at the ratings
-of the table. Error bars are 95 % and know nothing of errors in the opponents' ratings. Matches are kept
-in the folder of --out, and go on where they were when the same command is given again. At the end stands
-the table for uci/src/level.rs with which each figure would play as strongly as it says.
+From the strongest figure down, each plays the next stronger one, and then the two opponents whose ratings are
+nearest to what its games so far say of it. All games are played at one clock, of which the opponents need
+most; where it cuts searches of the levels short too, their table says nothing. From all games a rating is
+fitted to each figure, with the opponents at the ratings of the table. Error bars are 95 % and know nothing of
+errors in the opponents' ratings. Matches are kept in the folder of --out, and go on where they were when the
+same command is given again. At the end stands the table for uci/src/level.rs with which each figure would play
+as strongly as it says.
 
-    scripts/levels.py --figures 800,1200,1600,2000,2400 --games 60 --tc 1+0.01
+    scripts/levels.py --figures 800,1100,1400,1700,2000,2300,2600 --games 60
 """
 
 from __future__ import annotations
 
 import argparse
-import bisect
 import math
 import re
 import sys
@@ -23,22 +24,30 @@ from pathlib import Path
 import arena
 from ladder import ELO_PER_LOGIT, FIT_STEPS
 
-# An opponent is near if its rating differs by no more.
+# How many opponents a figure meets, and how far off they may be.
+OPPONENTS = 2
 NEAR = 450
 
 # One that says itself how strong it is measures nothing.
 NO_ANCHOR = "UCI_Elo"
 
-# A draw between two figures that were not played keeps the fit from running away where all games were won.
-PRIOR_GAMES = 1.0
+# The historical style is an opponent as well: what micro-Max is worth at 0.1 to 1 million nodes.
+MICROMAX = "MicroMax"
+MICROMAX_RATING = 1500
+
+# A share of a game, drawn, that is added to each match: it keeps the fit from running away where all games
+# were won, and is too small to bend it elsewhere.
+PRIOR_GAMES = 0.2
 
 LEVEL_SOURCE = arena.ROOT / "uci/src/level.rs"
 
 Game = tuple[str, str, arena.Tally]
+Rating = tuple[float, float]
 
 
-def fit(results: Sequence[Game], anchors: dict[str, float]) -> dict[str, tuple[float, float]]:
-    """The likeliest ratings of all who are no anchors, by Newton's method, and half of their 95 % intervals."""
+def fit(results: Sequence[Game], anchors: dict[str, float]) -> dict[str, Rating]:
+    """The likeliest ratings of all who are no anchors, by Newton's method, and half of their 95 % intervals.
+    Who is not connected to an anchor by games can have none: there must not be such players."""
     names = sorted({name for a, b, _ in results for name in (a, b) if name not in anchors})
     index = {name: number for number, name in enumerate(names)}
     start = sum(anchors.values()) / len(anchors)
@@ -85,95 +94,135 @@ def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[flo
     return [row[-1] / row[number] for number, row in enumerate(rows)]
 
 
-def read_levels() -> tuple[int, int, list[tuple[int, int]]]:
+def read_levels(source: str) -> tuple[int, int, list[tuple[int, int]]]:
     """The first figure of uci/src/level.rs, the step from one to the next, and their nodes and attention."""
-    text = LEVEL_SOURCE.read_text()
-    first, step = (int(re.search(rf"const {name}: u32 = (\d+);", text)[1]) for name in ("MIN_ELO", "STEP"))
-    table = re.search(r"const LEVELS: .*?= \[(.*?)\];", text, re.DOTALL)[1]
+    first, step = (int(re.search(rf"const {name}: u32 = (\d+);", source)[1]) for name in ("MIN_ELO", "STEP"))
+    table = re.search(r"const LEVELS: .*?= \[(.*?)\];", source, re.DOTALL)[1]
     rows = re.findall(r"\(([\d_]+), (\d+)\)", table)
     return first, step, [(int(nodes.replace("_", "")), int(attention)) for nodes, attention in rows]
 
 
-def table_for(ratings: Sequence[tuple[int, float]]) -> list[tuple[int, int, int]]:
+def level_of(figure: float, source: str) -> tuple[float, float]:
+    """What a figure stands for as `Level::of` reckons it: nodes and attention, in proportion between rows."""
+    first, step, levels = read_levels(source)
+    place = min(max((figure - first) / step, 0.0), len(levels) - 1.0)
+    row = min(int(place), len(levels) - 2)
+    low, high = levels[row], levels[row + 1]
+    nodes, attention = (a + (b - a) * (place - row) for a, b in zip(low, high))
+    return nodes, attention
+
+
+def climb(ratings: Sequence[tuple[float, Rating]]) -> list[tuple[float, float]]:
+    """Figures with ratings that rise with them: where they do not, neighbours are put together, each weighing as
+    much as it is certain (isotonic regression)."""
+    pools: list[tuple[float, float, float]] = []
+    for figure, (rating, error) in sorted(ratings):
+        pools.append((figure, rating, 1.0 / error**2))
+        while len(pools) > 1 and pools[-2][1] >= pools[-1][1]:
+            (figure_a, rating_a, a), (figure_b, rating_b, b) = pools[-2:]
+            mean = ((figure_a * a + figure_b * b) / (a + b), (rating_a * a + rating_b * b) / (a + b), a + b)
+            pools[-2:] = [mean]
+    return [(figure, rating) for figure, rating, _ in pools]
+
+
+def table_for(ratings: Sequence[tuple[float, Rating]], source: str) -> list[tuple[int, int, int]]:
     """Figures with the nodes and attention that stand for them, if figures as they are now have these ratings."""
-    first, step, levels = read_levels()
-    # What is measured as weaker than a lower figure says nothing that could be used.
-    climbing = [ratings[0]]
-    for figure, rating in ratings[1:]:
-        if rating > climbing[-1][1]:
-            climbing.append((figure, rating))
-    values = [rating for _, rating in climbing]
+    _, step, _ = read_levels(source)
+    points = climb(ratings)
     rows = []
-    for wanted in range(math.ceil(values[0] / step) * step, math.floor(values[-1] / step) * step + 1, step):
-        above = min(max(bisect.bisect_right(values, wanted), 1), len(values) - 1)
-        (low, low_rating), (high, high_rating) = climbing[above - 1], climbing[above]
-        figure = low + (high - low) * (wanted - low_rating) / (high_rating - low_rating)
-        place = min(max((figure - first) / step, 0.0), len(levels) - 1.000001)
-        (nodes, attention), (more_nodes, more_attention) = levels[int(place)], levels[int(place) + 1]
-        part = place % 1
-        rows.append((
-            wanted,
-            round(nodes * (more_nodes / nodes) ** part),
-            round(attention + (more_attention - attention) * part),
-        ))
+    for wanted in range(math.ceil(points[0][1] / step) * step, math.floor(points[-1][1]) + 1, step):
+        for (low, low_rating), (high, high_rating) in zip(points, points[1:]):
+            if low_rating <= wanted <= high_rating:
+                figure = low + (high - low) * (wanted - low_rating) / (high_rating - low_rating)
+                nodes, attention = level_of(figure, source)
+                rows.append((wanted, round(nodes), round(attention)))
+                break
     return rows
 
 
 def find_anchors(args: argparse.Namespace) -> dict[str, tuple[arena.Engine, int]]:
-    """The opponents that are installed and have a rating of their own."""
+    """The opponents that can be played and have a rating of their own. Why others cannot is told."""
     commands = dict(arena.parse_option(text) for text in args.opponent)
-    anchors = {}
+    micromax = arena.find_engine(args.engine, MICROMAX, ["Style=MicroMax"])
+    anchors = {MICROMAX: (micromax, MICROMAX_RATING)}
     for opponent in arena.read_opponents().values():
         engine = arena.find_opponent(opponent, commands.get(opponent.name))
         rated_by_itself = any(name == NO_ANCHOR for name, _ in opponent.options)
-        if engine and opponent.rating is not None and not rated_by_itself:
+        if engine is None or opponent.rating is None or rated_by_itself:
+            continue
+        try:
+            arena.find_tool(args.tool, opponent.protocol == "xboard")
             anchors[opponent.name] = (engine, opponent.rating)
+        except arena.Trouble as trouble:
+            print(f"{opponent.name}: {trouble}")
     return anchors
 
 
-def level(args: argparse.Namespace, figure: int) -> arena.Engine:
-    options = ["UCI_LimitStrength=true", f"UCI_Elo={figure}"]
-    return arena.find_engine(args.engine, f"Cairn-{figure}", options)
+def nearest(anchors: dict[str, tuple[arena.Engine, int]], expected: float) -> list[arena.Engine]:
+    """The opponents to play for one who is expected to have this rating."""
+    by_distance = sorted(anchors.values(), key=lambda anchor: abs(anchor[1] - expected))
+    return [engine for engine, rating in by_distance[:OPPONENTS] if abs(rating - expected) <= NEAR]
+
+
+def name_of(figure: int) -> str:
+    return f"Cairn-{figure}"
 
 
 def run_levels(arguments: Sequence[str]) -> int:
     args = parse_arguments(arguments)
-    figures = sorted(int(figure) for figure in args.figures.split(","))
+    try:
+        figures = sorted({int(figure) for figure in args.figures.split(",")}, reverse=True)
+    except ValueError:
+        raise arena.Trouble(f"figures are written like 800,1200,1600, not '{args.figures}'") from None
+    levels = [
+        arena.find_engine(args.engine, name_of(figure), ["UCI_LimitStrength=true", f"UCI_Elo={figure}"])
+        for figure in figures
+    ]
     anchors = find_anchors(args)
-    if not anchors:
-        raise arena.Trouble("no opponent with a rating is installed")
-    pairings: list[tuple[arena.Engine, arena.Engine]] = []
-    for number, figure in enumerate(figures):
-        us = level(args, figure)
-        pairings += [(us, engine) for engine, rating in anchors.values() if abs(rating - figure) <= NEAR]
-        if number + 1 < len(figures):
-            pairings.append((us, level(args, figures[number + 1])))
+    values = {name: float(rating) for name, (_, rating) in anchors.items()}
     results: list[Game] = []
-    for number, (a, b) in enumerate(pairings, 1):
-        print(f"{number}/{len(pairings)}: {a.name} - {b.name}, {args.tc}, {args.games} games", flush=True)
+
+    def play(a: arena.Engine, b: arena.Engine) -> bool:
+        print(f"{a.name} - {b.name}, {args.tc}, {args.games} games", flush=True)
         match = arena.match_of(args, a, b)
         outcome = arena.play(match, fresh=args.fresh)
         if outcome.broken_off:
             print("broken off; the same command goes on with it")
-            return 130
+            return False
         print(f"{outcome.tally}\n{arena.describe_faults(match, outcome)}", flush=True)
         if outcome.fresh and not args.no_record:
             how = f" ({Path(match.tool).name}, {a.name} - {b.name})"
             arena.record(arena.without_places(["scripts/levels.py", *arguments]) + how, outcome.tally)
         results.append((a.name, b.name, outcome.tally))
-    ratings = fit(results, {name: float(rating) for name, (_, rating) in anchors.items()})
-    for figure in figures:
-        value, error = ratings[f"Cairn-{figure}"]
-        print(f"UCI_Elo {figure}: {value:.0f} +/- {error:.0f}")
-    for wanted, nodes, attention in table_for([(figure, ratings[f"Cairn-{figure}"][0]) for figure in figures]):
+        return True
+
+    for number, (figure, us) in enumerate(zip(figures, levels)):
+        expected = float(figure)
+        if number > 0:
+            if not play(us, levels[number - 1]):
+                return 130
+            expected = fit(results, values)[us.name][0]
+        # The strongest figure has met nobody yet, and needs an opponent however far off.
+        closest = min(anchors.values(), key=lambda anchor: abs(anchor[1] - expected))[0]
+        for opponent in nearest(anchors, expected) or ([] if number > 0 else [closest]):
+            if not play(us, opponent):
+                return 130
+    ratings = fit(results, values)
+    measured = [(float(figure), ratings[name_of(figure)]) for figure in reversed(figures)]
+    for figure, (value, error) in measured:
+        print(f"UCI_Elo {figure:.0f}: {value:.0f} +/- {error:.0f}")
+    rows = table_for(measured, LEVEL_SOURCE.read_text())
+    if rows:
+        print(f"MIN_ELO = {rows[0][0]}, MAX_ELO = {rows[-1][0]}")
+    for wanted, nodes, attention in rows:
         print(f"    ({nodes}, {attention}), // {wanted}")
     return 0
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arena.add_match_options(parser, tc="1+0.01", games=60)
-    parser.add_argument("--figures", default="800,1200,1600,2000,2400", help="values of UCI_Elo (%(default)s)")
+    arena.add_match_options(parser, tc="4+0.04", games=60)
+    parser.add_argument("--figures", default="800,1100,1400,1700,2000,2300,2600", help="values of UCI_Elo (%(default)s)")
     parser.add_argument("--engine", default="cairn", help="the program that is measured (target/release/cairn)")
     parser.add_argument(
         "--opponent", action="append", default=[], metavar="NAME=CMD", help="where an opponent is; repeatable"
