@@ -19,6 +19,14 @@ const UNIT: u64 = 1 << 10;
 /// Scores from here on are as good as won. It keeps the exponent small.
 const DECIDED: i32 = 1500;
 
+/// The largest exponent of the odds: a factor of 1000 (10 bits) and the fractions with what they are
+/// added to (11 bits) have to fit into 64 bits beside it. `scripts/wdl.py` knows it too.
+const LARGEST_EXPONENT: i32 = 43;
+
+// Beyond that the chances would overflow; without a positive centre they might add up to more than
+// 1000.
+const _: () = assert!(CENTRE > 0 && SLOPE > 0 && (DECIDED + CENTRE) / SLOPE <= LARGEST_EXPONENT);
+
 /// Chances in permill; they add up to 1000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wdl {
