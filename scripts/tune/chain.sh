@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Makes the square tables from nothing: bare material plays itself, tables are fitted to its games,
-# those play themselves, and so on. The games are played by the search of one commit, so that the
-# tables come out the same, bit for bit, whatever has been changed since.
+# those play themselves, and so on. The games are played by the search of one commit, so that they
+# are the same, bit for bit, whatever has been changed since. The fit itself is that of the working
+# tree, with the terms of its evaluation: a change to these changes the tables.
 #
 #   scripts/tune/chain.sh [FOLDER] [THREADS]
 #
 # Everything is kept in FOLDER (default target/chain), and a chain that was broken off goes on where
-# it was. The result replaces engine/src/eval/weights.rs. About 45 minutes on two cores.
+# it was; games of another player, or by other settings, are other files. The result replaces
+# engine/src/eval/weights.rs. About 45 minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -27,18 +29,23 @@ generations="0 2000 1000 1 0
 tree=$folder/tree
 [ -e "$tree" ] || git worktree add --force --detach "$tree" "$player"
 git -C "$tree" checkout --quiet --force "$player"
-cargo build --release -p tune
+# A copy, so that a build in the same folder does not change a chain that runs.
+cargo build --release -p tune --target-dir "$folder/fit-build"
 tune=$folder/fit
-cp target/release/tune "$tune"
+cp "$folder/fit-build/release/tune" "$tune"
 "$tune" bare "$tree/$weights"
+# The data file of each generation.
+data=()
 while read -r generation games nodes seed fitted; do
     printf '== generation %s: %s games at %s nodes\n' "$generation" "$games" "$nodes"
-    data=$folder/games$generation.bin
+    # datagen goes on with any file by its number of games alone: all else that they depend on is in the name.
+    digest=$(sha256sum "$tree/$weights")
+    data[generation]=$folder/games$generation-${player:0:7}-$nodes-$seed-${digest:0:8}.bin
     (cd "$tree" && CARGO_TARGET_DIR=$folder/build cargo build --release -p cairn)
-    "$folder/build/release/cairn" datagen "$data" \
+    "$folder/build/release/cairn" datagen "${data[generation]}" \
         --games "$games" --nodes "$nodes" --seed "$seed" --threads "$threads"
     files=()
-    for number in $fitted; do files+=("$folder/games$number.bin"); done
+    for number in $fitted; do files+=("${data[number]}"); done
     "$tune" fit "$tree/$weights" "${files[@]}"
 done <<<"$generations"
 cp "$tree/$weights" "$weights"
