@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that builds search alike: the same nodes, scores and moves for the same limits in each program,
-and again in the same program after ucinewgame.
+and again in the same program after ucinewgame, with the positions in reverse order.
 
     scripts/check/builds.py target/release/cairn target/checked/cairn --nodes 1000000
 """
@@ -22,19 +22,14 @@ MACHINE = re.compile(r" (?:time|nps) \d+")
 
 
 def search_all(program, args):
-    """What the program says of each position: info lines and the best move."""
+    """What the program says of each position, info lines and the best move, in the first and in the second pass."""
     process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 
     def send(line):
         process.stdin.write(line + "\n")
         process.stdin.flush()
 
-    answers = []
-    send(f"setoption name Hash value {args.hash}")
-    for option in args.option:
-        name, value = option.split("=", 1)
-        send(f"setoption name {name} value {value}")
-    for position in POSITIONS:
+    def search(position):
         send("ucinewgame")
         send(f"position {position}")
         send(f"go nodes {args.nodes}")
@@ -43,13 +38,19 @@ def search_all(program, args):
             if line.startswith("bestmove") or re.match(r"info depth .* pv ", line):
                 lines.append(MACHINE.sub("", line.strip()))
             if line.startswith("bestmove"):
-                break
-        else:
-            raise SystemExit(f"{program} ended in the middle of {position}")
-        answers.append(lines)
+                return lines
+        raise SystemExit(f"{program} ended in the middle of {position}")
+
+    send(f"setoption name Hash value {args.hash}")
+    for option in args.option:
+        name, value = option.split("=", 1)
+        send(f"setoption name {name} value {value}")
+    first = [search(position) for position in POSITIONS]
+    # In another order, so that each follows another one: what ucinewgame has left behind shows.
+    second = [search(position) for position in reversed(POSITIONS)]
     send("quit")
     process.wait(10)
-    return answers
+    return first, second[::-1]
 
 
 def main():
@@ -59,17 +60,19 @@ def main():
     parser.add_argument("--hash", type=int, default=16, help="MiB")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
     args = parser.parse_args()
-    expected = search_all(args.programs[0], args)
+    found = [search_all(program, args) for program in args.programs]
+    expected, _ = found[0]
     wrong = 0
-    for program in args.programs:
-        for position, first, found in zip(POSITIONS, expected, search_all(program, args)):
-            if first == found:
-                continue
-            wrong += 1
-            a, b = next(((a, b) for a, b in zip(first, found) if a != b), (first[-1], found[-1]))
-            print(f"{program}, {position}:\n  {b}\ninstead of\n  {a}")
-    lines = sum(map(len, expected))
-    print(f"{len(args.programs)} builds, {lines} lines each: {wrong} positions differ")
+    for program, passes in zip(args.programs, found):
+        for when, answers in zip(("", " after other games"), passes):
+            for position, wanted, lines in zip(POSITIONS, expected, answers):
+                if wanted == lines:
+                    continue
+                wrong += 1
+                a, b = next(((a, b) for a, b in zip(wanted, lines) if a != b), (wanted[-1], lines[-1]))
+                print(f"{program}, {position}{when}:\n  {b}\ninstead of\n  {a}")
+    count = sum(map(len, expected))
+    print(f"{len(found)} builds, {count} lines each, searched twice: {wrong} positions differ")
     return 1 if wrong else 0
 
 
