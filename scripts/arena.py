@@ -41,7 +41,11 @@ RESULTS = SCRIPTS / "results.csv"
 RESULT_COLUMNS = ["commit", "command", "games", "wins", "draws", "losses", "elo", "error"]
 OPPONENTS = SCRIPTS / "opponents.csv"
 MATCHES = ROOT / "target" / "matches"
+RELEASE = ROOT / "target/release/cairn"
 TOOLS = ("fastchess", "cutechess-cli")
+
+# The file of a match that holds the number of games of its last row in the table of results.
+RECORDED = "recorded"
 
 # Where distributions keep games; often not in the PATH of a server.
 GAMES_FOLDERS = ("/usr/games", "/usr/local/games")
@@ -138,7 +142,7 @@ def find_engine(text: str, name: str | None = None, options: Iterable[str] = ())
     opponent = read_opponents().get(text)
     engine = find_opponent(opponent) if opponent else None
     if engine is None:
-        command = find_command(str(ROOT / "target/release/cairn") if text == "cairn" else text)
+        command = find_command(str(RELEASE) if text == "cairn" else text)
         if command is None and text == "cairn":
             raise Trouble("target/release/cairn is missing: cargo build --release makes it")
         if command is None:
@@ -385,7 +389,6 @@ class Outcome:
 
     games: list[Game]
     home: Path
-    fresh: int = 0
     broken_off: bool = False
     verdict: str | None = None
     faults: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -547,9 +550,8 @@ def play(match: Match, fresh: bool = False) -> Outcome:
         if fresh:
             put_aside(home)
         file = GameFile(home / "games.pgn", match.a.name)
-        before = len(file.read())
-        if before:
-            print(f"{before} games were played before")
+        if file.read():
+            print(f"{len(file.games)} games were played before")
         outcome = Outcome(games=file.games, home=home)
         progress = Progress(match)
         both, white, black = missing_games(match, file.games)
@@ -568,7 +570,6 @@ def play(match: Match, fresh: bool = False) -> Outcome:
         progress.finish()
         file.read()
     outcome.broken_off = outcome.broken_off and len(file.games) < match.games
-    outcome.fresh = len(file.games) - before
     outcome.verdict = match.sprt.verdict(file.games) if match.sprt else None
     count_faults(match, outcome)
     return outcome
@@ -582,6 +583,7 @@ def put_aside(home: Path) -> None:
             while (home / f"{name}.{number}").exists():
                 number += 1
             (home / name).rename(home / f"{name}.{number}")
+    (home / RECORDED).unlink(missing_ok=True)
 
 
 def count_faults(match: Match, outcome: Outcome) -> None:
@@ -660,6 +662,16 @@ def record(command: str, tally: Tally, path: Path = RESULTS) -> None:
         elo = "" if tally.elo is None else f"{tally.elo:.2f}"
         error = "" if tally.error is None else f"{tally.error:.2f}"
         writer.writerow([commit(), command, tally.games, tally.wins, tally.draws, tally.losses, elo, error])
+
+
+def record_match(outcome: Outcome, command: str, path: Path = RESULTS) -> None:
+    """Adds a row for a match, unless its last one says as much. Whether games were played just now does not
+    matter: the tool may have failed after the last one, or they were not to be recorded then."""
+    mark = outcome.home / RECORDED
+    games = str(outcome.tally.games)
+    if games != (mark.read_text() if mark.exists() else "0"):
+        record(command, outcome.tally, path)
+        mark.write_text(games)
 
 
 # Command line
@@ -753,9 +765,9 @@ def run_match(arguments: Sequence[str]) -> int:
     if outcome.broken_off:
         print("broken off; the same command goes on with it")
         return 130
-    if outcome.fresh and not args.no_record:
+    if not args.no_record:
         verdict = f" [SPRT {outcome.verdict or 'without verdict'}]" if match.sprt else ""
-        record(without_places(["scripts/match.sh", *arguments]) + f" ({tool}){verdict}", tally)
+        record_match(outcome, without_places(["scripts/match.sh", *arguments]) + f" ({tool}){verdict}")
     return 0
 
 

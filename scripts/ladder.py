@@ -306,9 +306,13 @@ def show(path: Path, results: Results, player: Player) -> None:
 
 
 def label_of(cairn: arena.Engine) -> str:
-    """What a build is called: its commit, and if the sources differ from that, the program itself."""
+    """What a build is called: its commit, and if the sources differ from that, the program itself. Of another
+    program than the release build the commit is not known: it goes by its file."""
+    contents = str(cairn.fingerprint()[0])[:4]
+    if cairn.command[0] != str(arena.RELEASE):
+        return f"{Path(cairn.command[0]).name} {contents}"
     name = arena.commit()
-    return name + str(cairn.fingerprint()[0])[:4] if name.endswith("+") else name
+    return name + contents if name.endswith("+") else name
 
 
 def conditions_of(args: argparse.Namespace) -> str:
@@ -345,9 +349,9 @@ def run_ladder(arguments: Sequence[str]) -> int:
         if outcome.broken_off:
             print("broken off; the same command goes on with it")
             return 130
-        if outcome.fresh and not args.no_record:
+        if not args.no_record:
             how = f" ({Path(tool).name}, against {opponent.name}, {opponent.rating})"
-            arena.record(arena.without_places(["scripts/ladder.py", *arguments]) + how, outcome.tally)
+            arena.record_match(outcome, arena.without_places(["scripts/ladder.py", *arguments]) + how)
         show(place, results, player)
     print(f"{table} and {place / 'ladder.svg'}")
     return 0
@@ -360,7 +364,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of it; repeatable"
     )
-    parser.add_argument("--label", help="what this build is called in the table (its commit)")
+    parser.add_argument("--label", help="what this build is called in the table (its commit or file)")
     parser.add_argument(
         "--opponent", action="append", default=[], metavar="NAME=CMD", help="where an opponent is; repeatable"
     )

@@ -190,9 +190,9 @@ def run_levels(arguments: Sequence[str]) -> int:
             print("broken off; the same command goes on with it")
             return False
         print(f"{outcome.tally}\n{arena.describe_faults(match, outcome)}", flush=True)
-        if outcome.fresh and not args.no_record:
+        if not args.no_record:
             how = f" ({Path(match.tool).name}, {a.name} - {b.name})"
-            arena.record(arena.without_places(["scripts/levels.py", *arguments]) + how, outcome.tally)
+            arena.record_match(outcome, arena.without_places(["scripts/levels.py", *arguments]) + how)
         results.append((a.name, b.name, outcome.tally))
         return True
 
