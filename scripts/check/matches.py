@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Checks how the match scripts read games, count, go on with a match and fit ratings. Plays nothing.
+"""Checks how the match scripts read games, count, go on with a match, record it, and fit ratings and chances.
+Plays nothing.
 
 scripts/check/matches.py
 """
 
 import math
 import random
+import re
 import sys
 import tempfile
 import unittest
@@ -17,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import arena
 import ladder
+import levels
+import wdl
 
 OPENINGS = arena.OPENINGS.read_text().splitlines()
 
@@ -27,6 +31,24 @@ def pgn(white: str, black: str, result: str, fen: str, termination: str = "norma
     return "\n".join(
         [*lines, "", "1. e4 {+0.10/5 0.1s} e5 {+0.20/5", f"0.1s, somebody did something}} {result}", "", ""]
     )
+
+
+# White's score goes with the moves e4 and Nf3, black's with e5; the comments span lines and hold anything.
+SCORED = """1. e4 {+0.10/5 0.1s} {+9.00/9 no second move} e5 {-0.20/5
+[Odd "tag"]
+0.1s, {a 1-0 (b) $1 e4} 2.Nf3 $1 {+0.30/6 0.1s} """
+
+
+def bare_pgn(moves: str, result: str, *lines: str) -> str:
+    """A game with few tags."""
+    tags = ['[Event "?"]', '[White "new"]', '[Black "old"]', f'[Result "{result}"]', *lines]
+    return "\n".join([*tags, "", f"{moves} {result}", "", ""])
+
+
+def tally_of(difference: float, games: int = 1000) -> arena.Tally:
+    """What a difference in Elo comes to on average."""
+    wins = round(games * arena.score_of(difference))
+    return arena.Tally(wins, 0, games - wins)
 
 
 def game(a_is_white: bool, score: float, opening: str) -> arena.Game:
@@ -91,6 +113,152 @@ class Games(unittest.TestCase):
         self.assertEqual(text, "target/release/cairn --opponent fruit=fruit --tc 1+0.01")
 
 
+class Records(unittest.TestCase):
+    def test_a_match_is_recorded_once_for_each_number_of_games(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            home, table = Path(folder), Path(folder) / "results.csv"
+            outcome = arena.Outcome([], home)
+            arena.record_match(outcome, "none", table)
+            self.assertFalse(table.exists())
+            games = [game(a_is_white, 0.5, OPENINGS[0]) for a_is_white in (True, False)]
+            # All of them may have been played before: what counts is whether there is a row for them.
+            for outcome.games in (games, games, games * 2, games * 2):
+                arena.record_match(outcome, "some", table)
+            rows = table.read_text().splitlines()
+            self.assertEqual([row.split(",")[1:3] for row in rows[1:]], [["some", "2"], ["some", "4"]])
+            # Who begins anew has recorded nothing.
+            (home / "games.pgn").touch()
+            arena.put_aside(home)
+            arena.record_match(outcome, "anew", table)
+            self.assertEqual(len(table.read_text().splitlines()), 4)
+
+    def test_a_build_goes_by_its_commit_and_another_program_by_its_file(self) -> None:
+        release, other = arena.Engine("Cairn", (str(arena.RELEASE),)), arena.Engine("Cairn", (__file__,))
+        if arena.RELEASE.exists():
+            self.assertTrue(ladder.label_of(release).startswith(arena.commit()))
+        self.assertRegex(ladder.label_of(other), r"^matches\.py [0-9a-f]{4}$")
+
+
+class Chances(unittest.TestCase):
+    def count(self, *games: str, player: str = "") -> tuple[wdl.Counts, int]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "games.pgn"
+            path.write_text("".join(games))
+            return wdl.count([path], player)
+
+    def test_scores_go_with_the_side_that_has_moved(self) -> None:
+        black_first = '[FEN "4k3/8/8/8/8/8/8/4K3 b - - 0 1"]'
+        for tag, whites in (("", True), ('[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 1"]', True), (black_first, False)):
+            counts, number = self.count(bare_pgn(SCORED, "1-0", *filter(None, [tag])), bare_pgn(SCORED, "1/2-1/2"))
+            first, second = (2, 0) if whites else (0, 2)
+            won = {(10, first): 1, (-20, second): 1, (30, first): 1}
+            self.assertEqual((counts, number), ({**won, (10, 1): 1, (-20, 1): 1, (30, 1): 1}, 2))
+        self.assertEqual(self.count(bare_pgn(SCORED, "1-0"), player="OLD"), ({(-20, 0): 1}, 1))
+
+    def test_moves_without_comments_are_moves(self) -> None:
+        text = "{start} 1. d4 1... d5 2. c4 {book} c6 {+0.40/8 1s} 3. O-O-O 0-0 4.e8=Q+ {+M5/9 1s} Kd7! {-0.50/9 1s}"
+        self.assertEqual(self.count(bare_pgn(text, "0-1")), ({(40, 2): 1, (-50, 2): 1}, 1))
+
+    def test_games_that_say_nothing_are_left_out(self) -> None:
+        ends = ("time forfeit", "illegal move", "abandoned", "adjudication", "normal")
+        games = [bare_pgn(SCORED, "1-0", f'[Termination "{end}"]') for end in ends]
+        self.assertEqual(self.count(*games, bare_pgn(SCORED, "*"))[1], 2)
+        # One that was broken off within a comment does not take the next one with it.
+        self.assertEqual(self.count(bare_pgn("1. e4 {+0.1", "*"), bare_pgn(SCORED, "1-0"))[1], 1)
+
+    def test_constants_are_found_again(self) -> None:
+        for centre, slope in ((120, 50), (60, 90), (200, 31)):
+            counts: wdl.Counts = wdl.Counter()
+            for score in range(-400, 401, wdl.BIN):
+                win, loss = wdl.chance(score, centre, slope), wdl.chance(-score, centre, slope)
+                for result, share in ((2, win), (1, 1 - win - loss), (0, loss)):
+                    counts[score, result] = round(10_000 * share)
+            found = wdl.fit(counts)
+            self.assertTrue(abs(found[0] - centre) <= 1 and abs(found[1] - slope) <= 1, found)
+
+    def test_what_the_program_cannot_reckon_is_known(self) -> None:
+        source = (arena.ROOT / "uci/src/wdl.rs").read_text()
+        names = ("CENTRE", "SLOPE", "DECIDED", "LARGEST_EXPONENT")
+        values = [int(re.search(rf"const {name}: i32 = (\d+);", source)[1]) for name in names]
+        self.assertEqual(values[2:], [wdl.DECIDED, wdl.LARGEST_EXPONENT])
+        self.assertTrue(wdl.can_be_reckoned(*values[:2]))
+        self.assertFalse(wdl.can_be_reckoned(120, 36))
+
+
+class Levels(unittest.TestCase):
+    SOURCE = levels.LEVEL_SOURCE.read_text()
+
+    def test_ratings_of_figures_are_found_again(self) -> None:
+        anchors = {"low": 1500.0, "middle": 2100.0, "high": 2900.0}
+        real = {"a": 1300.0, "b": 1750.0, "c": 2600.0, "d": 3100.0}
+        everybody = {**anchors, **real}
+        # Some meet anchors, some only each other.
+        met = [("a", "b"), ("b", "low"), ("b", "middle"), ("b", "c"), ("c", "high"), ("c", "middle"), ("d", "c")]
+        results = [(a, b, tally_of(everybody[a] - everybody[b], 10_000)) for a, b in met]
+        found = levels.fit(results, anchors)
+        self.assertEqual(sorted(found), sorted(real))
+        for name, rating in real.items():
+            self.assertAlmostEqual(found[name][0], rating, delta=10)
+            self.assertTrue(0 < found[name][1] < 40, found)
+        # Fewer games are less certain.
+        few = levels.fit([(a, b, tally_of(everybody[a] - everybody[b], 100)) for a, b in met], anchors)
+        self.assertTrue(all(few[name][1] > 5 * found[name][1] for name in real))
+
+    def test_a_whitewash_does_not_run_away(self) -> None:
+        anchors = {"low": 1000.0, "high": 3000.0}
+        for wins, losses, away in ((60, 0, 1), (0, 60, -1)):
+            found = levels.fit([("a", "low", arena.Tally(wins, 0, losses))], anchors)["a"]
+            self.assertTrue(600 < away * (found[0] - 1000) < 1300, found)
+            chain = [("a", "high", arena.Tally(wins, 0, losses)), ("b", "a", arena.Tally(wins, 0, losses))]
+            found = levels.fit(chain, anchors)["b"]
+            self.assertTrue(1200 < away * (found[0] - 3000) < 2600, found)
+
+    def test_figures_out_of_order_are_put_together_by_weight(self) -> None:
+        rising = [(800.0, (900.0, 50.0)), (1100.0, (1000.0, 50.0)), (1400.0, (1500.0, 50.0))]
+        self.assertEqual(levels.climb(rising), [(800.0, 900.0), (1100.0, 1000.0), (1400.0, 1500.0)])
+        # Half the error is four times the weight.
+        pooled = levels.climb([(800.0, (900.0, 50.0)), (1300.0, (1000.0, 100.0)), (1100.0, (1100.0, 50.0))])
+        self.assertEqual(pooled[0], (800.0, 900.0))
+        self.assertEqual(len(pooled), 2)
+        self.assertAlmostEqual(pooled[1][0], 1140.0)
+        self.assertAlmostEqual(pooled[1][1], 1080.0)
+        # One that is far too low takes all before it along.
+        falling = levels.climb([(1.0, (500.0, 50.0)), (2.0, (600.0, 50.0)), (3.0, (100.0, 50.0))])
+        self.assertEqual([tuple(map(round, point)) for point in falling], [(2, 400)])
+
+    def test_figures_stand_for_the_rows_of_the_table(self) -> None:
+        first, step, rows = levels.read_levels(self.SOURCE)
+        self.assertGreater(len(rows), 2)
+        for number, row in enumerate(rows):
+            self.assertEqual(levels.level_of(first + number * step, self.SOURCE), row)
+        self.assertEqual(levels.level_of(first - step, self.SOURCE), rows[0])
+        self.assertEqual(levels.level_of(first + (len(rows) + 5) * step, self.SOURCE), rows[-1])
+        middle = tuple((low + high) / 2 for low, high in zip(rows[0], rows[1]))
+        self.assertEqual(levels.level_of(first + step / 2, self.SOURCE), middle)
+
+    def test_a_new_table_rises(self) -> None:
+        first, step, rows = levels.read_levels(self.SOURCE)
+        last = first + (len(rows) - 1) * step
+        figures = [float(figure) for figure in range(first, last + 1, 3 * step)]
+        # Ratings that are what the figures say leave the table as it is.
+        same = levels.table_for([(figure, (figure, 50.0)) for figure in figures], self.SOURCE)
+        covered = int(figures[-1] - first) // step + 1
+        self.assertEqual(same, [(first + n * step, *row) for n, row in enumerate(rows[:covered])])
+        choose = random.Random(3)
+        noisy = [(figure, (700 + 0.8 * figure + choose.gauss(0, 150), choose.uniform(40, 120))) for figure in figures]
+        table = levels.table_for(noisy, self.SOURCE)
+        self.assertGreater(len(table), 2)
+        for (wanted, nodes, attention), (next_wanted, more_nodes, more_attention) in zip(table, table[1:]):
+            self.assertEqual(next_wanted, wanted + step)
+            self.assertTrue(nodes < more_nodes and attention <= more_attention, table)
+
+    def test_the_nearest_opponents_are_chosen(self) -> None:
+        ratings = {"a": 1000, "b": 1500, "c": 2000}
+        anchors = {name: (arena.Engine(name, (sys.executable,)), rating) for name, rating in ratings.items()}
+        for expected, names in ((1700.0, ["b", "c"]), (1100.0, ["a", "b"]), (2400.0, ["c"]), (3000.0, [])):
+            self.assertEqual([engine.name for engine in levels.nearest(anchors, expected)], names)
+
+
 class Statistics(unittest.TestCase):
     def test_a_difference_and_its_error_are_those_of_known_matches(self) -> None:
         # 200 pairs of independent games: the error is that of single games.
@@ -122,8 +290,7 @@ class Statistics(unittest.TestCase):
         player, anchors = ladder.Player("new", "1+0.01"), {"weak": 2500, "strong": 2900, "far": 3600}
         results: ladder.Results = {}
         for name, anchor in anchors.items():
-            wins = round(1000 * arena.score_of(2800 - anchor))
-            results[player, name] = arena.Tally(wins, 0, 1000 - wins, 500.0)
+            results[player, name] = replace(tally_of(2800 - anchor), squares=500.0)
         results[ladder.Player("lost", "1+0.01"), "far"] = arena.Tally(0, 0, 10)
         ratings = ladder.fit(results, anchors)
         self.assertEqual(list(ratings), [player])
