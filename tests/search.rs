@@ -81,6 +81,31 @@ fn mates_are_announced_with_their_length_and_shown_to_the_end() {
 }
 
 #[test]
+fn mates_out_of_the_table_keep_their_length() {
+    // Entries have no half-moves from the root: the same ones serve a mate that is nearer now.
+    let (mut nodes_warm, mut nodes_fresh) = (0, 0);
+    for (fen, moves) in MATES.into_iter().filter(|&(_, moves)| moves > 1) {
+        let mut searcher = new();
+        let line = search_with(&mut searcher, fen, &depth(14)).1.pop().unwrap().3;
+        assert_eq!(line.len() as i32, 2 * moves - 1, "{fen}");
+        let mut board = Board::from_fen(fen).unwrap();
+        for (played, &mv) in line.iter().enumerate() {
+            let left = (line.len() - played) as i32;
+            let expected = if left % 2 == 1 { left / 2 + 1 } else { -left / 2 };
+            for (searcher, nodes) in
+                [(&mut searcher, &mut nodes_warm), (&mut new(), &mut nodes_fresh)]
+            {
+                let (outcome, _) = search_with(searcher, &board.to_fen(), &depth(14));
+                assert_eq!(outcome.score, ScoreText::Mate(expected), "{fen} after {played}");
+                *nodes += outcome.nodes;
+            }
+            board.play(mv);
+        }
+    }
+    assert!(3 * nodes_warm < 2 * nodes_fresh, "{nodes_warm} of {nodes_fresh}: of no use");
+}
+
+#[test]
 fn quiescence_knows_mate() {
     // At depth 1 the reply is left to it.
     for (fen, moves) in MATES.into_iter().filter(|&(_, moves)| moves == 1) {
@@ -283,6 +308,23 @@ fn a_mate_search_ends_with_its_mate() {
     let limits = Limits { mate: Some(3), ..Limits::default() };
     let (outcome, _) = search_with(&mut new(), "r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", &limits);
     assert_eq!(outcome.score, ScoreText::Mate(3));
+    // With proof: no iteration after the one that finds it.
+    assert!(outcome.depth <= 8 && outcome.nodes < 200_000, "{outcome:?}");
+}
+
+#[test]
+fn mate_on_the_last_half_move_goes_before_the_draw() {
+    let mate = |moves, clock| {
+        let fen = match moves {
+            1 => format!("6k1/5ppp/8/8/8/8/8/K3R3 w - - {clock} 80"),
+            _ => format!("4k3/8/8/8/8/8/R7/1R4K1 w - - {clock} 80"),
+        };
+        search_with(&mut new(), &fen, &depth(10)).0.score
+    };
+    assert_eq!(mate(1, 99), ScoreText::Mate(1));
+    assert_eq!(mate(2, 97), ScoreText::Mate(2));
+    // A half-move too late.
+    assert!(matches!(mate(2, 98), ScoreText::Centipawns(-8..=8)));
 }
 
 #[test]

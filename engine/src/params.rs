@@ -1,9 +1,10 @@
 //! Every number of the search that could be tuned, once: its value, its range, what it does and where it
 //! comes from.
 //!
-//! Whole numbers only, as floating point differs between platforms. The technique that a number belongs
-//! to has its source where it is used. A value without a source was first set by judgement. Built
-//! with the feature `tune` each can be set at run time.
+//! Whole numbers only, as floating point differs between platforms. In parentheses stands the source of the
+//! technique that a number belongs to: a page of CPW, <https://www.chessprogramming.org>, or Cairn where it is
+//! our own. The values were first set by judgement; what was tried instead, and in which matches, stands in
+//! `scripts/results.csv`. Built with the feature `tune` each can be set at run time.
 
 /// A parameter as a front-end that tunes sees it.
 pub struct Param {
@@ -66,180 +67,212 @@ params! {
     /// Points that a gain loses for each move it is put off (micro-Max).
     delay_penalty = 1, 0..=3;
 
-    /// Half-width of the first aspiration window, in centipawns.
+    /// Half-width of the first aspiration window, in centipawns (CPW, Aspiration Windows).
     aspiration_delta = 16, 5..=60;
-    /// The first iteration that has a window at all.
+    /// The first iteration that has a window at all (CPW, Aspiration Windows).
     aspiration_depth = 5, 2..=10;
+    /// What the half-width is multiplied by when the score falls outside (CPW, Aspiration Windows).
+    aspiration_growth = 2, 2..=4;
 
-    /// Reverse futility pruning: deepest depth.
+    /// Reverse futility pruning: deepest depth (CPW, Reverse Futility Pruning).
     rfp_depth = 8, 3..=12;
     /// Reverse futility pruning: up to this depth the bare evaluation is enough, and the hash table is not
-    /// waited for.
+    /// waited for (CPW, Reverse Futility Pruning).
     rfp_early_depth = 2, 0..=12;
-    /// Reverse futility pruning: margin per ply of depth.
+    /// Reverse futility pruning: margin per ply of depth (CPW, Reverse Futility Pruning).
     rfp_margin = 75, 30..=150;
-    /// Reverse futility pruning: what improving takes off the margin.
+    /// Reverse futility pruning: what improving takes off the margin (CPW, Reverse Futility Pruning).
     rfp_improving = 60, 0..=150;
 
-    /// Reverse futility pruning: one part in so many of what lies above beta is returned.
+    /// Reverse futility pruning: one part in so many of what lies above beta is returned (CPW, Reverse Futility
+    /// Pruning).
     rfp_surplus_divisor = 3, 1..=8;
 
-    /// Razoring: deepest depth.
+    /// Razoring: deepest depth (CPW, Razoring).
     razor_depth = 3, 1..=6;
-    /// Razoring: margin per ply of depth.
+    /// Razoring: margin per ply of depth (CPW, Razoring).
     razor_margin = 250, 100..=500;
 
-    /// Null move: least depth.
+    /// Null move: least depth (CPW, Null Move Pruning).
     nmp_depth = 3, 2..=5;
-    /// Null move: reduction before depth and evaluation count.
+    /// Null move: reduction before depth and evaluation count (CPW, Null Move Pruning).
     nmp_base = 4, 2..=6;
-    /// Null move: one more ply of reduction per so many plies of depth.
+    /// Null move: one more ply of reduction per so many plies of depth (CPW, Null Move Pruning).
     nmp_depth_divisor = 4, 2..=8;
-    /// Null move: one more ply of reduction per so many centipawns above beta.
+    /// Null move: one more ply of reduction per so many centipawns above beta (CPW, Null Move Pruning).
     nmp_eval_divisor = 200, 80..=400;
 
-    /// Null move: so many plies more at most.
+    /// Null move: so many plies more at most (CPW, Null Move Pruning).
     nmp_eval_max = 3, 1..=6;
-    /// Null move: least depth at which its cutoff is verified by a search without it.
+    /// Null move: least depth at which its cutoff is verified by a search without it (CPW, Null Move Pruning).
     nmp_verification_depth = 10, 6..=20;
 
-    /// Internal reduction where no hash move is known: least depth.
+    /// Internal reduction where no hash move is known: least depth (CPW, Internal Iterative Reductions).
     iir_depth = 4, 2..=8;
 
-    /// Late move pruning: moves allowed before depth counts.
+    /// Late move pruning: moves allowed before depth counts (CPW, Futility Pruning, move count based).
     lmp_base = 3, 1..=8;
-    /// Late move pruning: deepest depth.
+    /// Late move pruning: deepest depth (CPW, Futility Pruning, move count based).
     lmp_depth = 8, 3..=12;
+    /// Late move pruning: what the number of moves is divided by where the side to move is not improving (CPW,
+    /// Futility Pruning, move count based).
+    lmp_not_improving_divisor = 2, 1..=4;
 
-    /// Futility pruning of quiet moves: deepest reduced depth.
+    /// Futility pruning of quiet moves: deepest reduced depth (CPW, Futility Pruning).
     futility_depth = 8, 3..=12;
-    /// Futility pruning: margin at depth 0.
+    /// Futility pruning: margin at depth 0 (CPW, Futility Pruning).
     futility_base = 80, 20..=250;
-    /// Futility pruning: margin per ply.
+    /// Futility pruning: margin per ply (CPW, Futility Pruning).
     futility_margin = 90, 30..=200;
 
-    /// Exchange pruning of quiet moves: centipawns per squared ply that may be lost.
+    /// Exchange pruning of quiet moves: centipawns per squared ply that may be lost (CPW, Static Exchange
+    /// Evaluation).
     see_quiet_margin = 20, 5..=60;
-    /// Exchange pruning of captures: centipawns per ply that may be lost.
+    /// Exchange pruning of captures: centipawns per ply that may be lost (CPW, Static Exchange Evaluation).
     see_capture_margin = 90, 30..=200;
-    /// Exchange pruning: deepest depth.
+    /// Exchange pruning: deepest depth (CPW, Static Exchange Evaluation).
     see_depth = 9, 3..=14;
 
-    /// History pruning: deepest reduced depth.
+    /// History pruning: deepest reduced depth (CPW, History Leaf Pruning).
     history_prune_depth = 4, 1..=8;
-    /// History pruning: history per ply below which a quiet move is skipped.
+    /// History pruning: history per ply below which a quiet move is skipped (CPW, History Leaf Pruning).
     history_prune_margin = 3000, 500..=8000;
 
-    /// Least depth at which hopeless quiet moves that give check are searched all the same.
+    /// Least depth at which hopeless quiet moves that give check are searched all the same (Cairn).
     quiet_check_depth = 2, 1..=20;
 
-    /// A score that decides a game: where alpha is beyond it, checks and what wins sooner are looked for.
+    /// A score that decides a game: where alpha is beyond it, checks and what wins sooner are looked for
+    /// (Cairn).
     decided_score = 300, 200..=3000;
 
-    /// In decided positions, up to this ply, no move is skipped: what wins sooner may look like any other.
+    /// In decided positions, up to this ply, moves are not skipped for their own looks (history, exchange), and
+    /// the losing side's nodes not for theirs: what wins sooner may look like any other (Cairn).
     hunt_plies = 4, 0..=12;
-    /// The same once a mate is known.
+    /// The same once a mate is known (Cairn).
     hunt_mate_plies = 6, 0..=16;
-    /// The same: by so much less late moves are reduced, in 1024ths of a ply.
+    /// The same: by so much less late moves are reduced, in 1024ths of a ply (Cairn).
     hunt_relief = 1024, 0..=3072;
 
-    /// Check extension in decided positions: up to this ply and two more for each ply of depth left.
+    /// Check extension in decided positions: up to this ply (CPW, Check Extensions).
     check_extension_plies = 6, 0..=20;
+    /// The same: so many plies later for each ply of depth left (CPW, Check Extensions).
+    check_extension_slope = 2, 0..=4;
 
-    /// Late move reductions: least depth.
+    /// Late move reductions: least depth (CPW, Late Move Reductions).
     lmr_depth = 2, 1..=5;
-    /// Late move reductions of quiet moves, constant part in 1024ths of a ply.
+    /// Late move reductions of quiet moves, constant part in 1024ths of a ply (CPW, Late Move Reductions).
     lmr_base = 800, 0..=2000;
-    /// Late move reductions of quiet moves: divisor of log2(depth) * log2(moves), in hundredths.
+    /// Late move reductions of quiet moves: divisor of log2(depth) * log2(moves), in hundredths (CPW, Late Move
+    /// Reductions).
     lmr_divisor = 440, 200..=900;
-    /// Late move reductions of captures and promotions: what of the varying part they get, in 1024ths.
+    /// Late move reductions of captures and promotions: what of the varying part they get, in 1024ths (CPW,
+    /// Late Move Reductions).
     lmr_noisy_share = 683, 0..=1024;
-    /// Late move reductions: more where a cutoff is expected, in 1024ths of a ply as all that follow.
+    /// Late move reductions: more where a cutoff is expected, in 1024ths of a ply as all that follow (CPW, Late
+    /// Move Reductions).
     lmr_cut_node = 1500, 0..=3000;
-    /// Late move reductions: more where the side to move is not improving.
+    /// Late move reductions: more where the side to move is not improving (CPW, Late Move Reductions).
     lmr_not_improving = 500, 0..=1500;
-    /// Late move reductions: more where the hash move is a capture or promotion.
+    /// Late move reductions: more where the hash move is a capture or promotion (CPW, Late Move Reductions).
     lmr_noisy_hash = 700, 0..=1500;
-    /// Late move reductions: less on the principal variation.
+    /// Late move reductions: less on the principal variation (CPW, Late Move Reductions).
     lmr_pv = 900, 0..=2000;
-    /// Late move reductions: less for a move that gives check.
+    /// Late move reductions: less for a move that gives check (CPW, Late Move Reductions).
     lmr_check = 900, 0..=2000;
-    /// Late move reductions: history that makes up one ply.
+    /// Late move reductions: history that makes up one ply (CPW, Late Move Reductions).
     lmr_history_divisor = 8000, 2000..=16000;
 
-    /// Singular extension: least depth.
+    /// Singular extension: least depth (CPW, Singular Extensions).
     singular_depth = 7, 4..=10;
-    /// Singular extension: by how much less deeply the hash entry may have been searched.
+    /// Singular extension: by how much less deeply the hash entry may have been searched (CPW, Singular
+    /// Extensions).
     singular_depth_slack = 3, 1..=6;
-    /// Singular extension: margin per ply of depth, in 16ths of a centipawn.
+    /// Singular extension: what the depth is divided by for the search of the other moves (CPW, Singular
+    /// Extensions).
+    singular_depth_divisor = 2, 2..=4;
+    /// Singular extension: margin per ply of depth, in 16ths of a centipawn (CPW, Singular Extensions).
     singular_margin = 24, 8..=64;
-    /// Singular extension: how far below the singular window extends twice.
+    /// Singular extension: how far below the singular window extends twice (CPW, Singular Extensions).
     singular_double_margin = 20, 0..=60;
 
-    /// Singular extension: how many double ones a line may have.
+    /// Singular extension: how many double ones a line may have (CPW, Singular Extensions).
     singular_double_limit = 6, 0..=16;
 
-    /// Quiescence: what a capture may add beyond its exchange before it is skipped.
+    /// Quiescence: what a capture may add beyond its exchange before it is skipped (CPW, Delta Pruning).
     qs_futility_margin = 150, 50..=400;
 
-    /// History: bonus per ply of depth.
+    /// History: bonus per ply of depth (CPW, History Heuristic).
     history_bonus = 160, 40..=400;
-    /// History: offset of the bonus.
+    /// History: offset of the bonus (CPW, History Heuristic).
     history_bonus_offset = 80, 0..=300;
-    /// History: largest bonus.
+    /// History: largest bonus (CPW, History Heuristic).
     history_bonus_max = 1600, 400..=3000;
 
-    /// Captures are ordered by victim first: 16 times its value and the history divided by this.
+    /// Captures are ordered by victim first: so many times its value (CPW, MVV-LVA).
+    victim_weight = 16, 4..=64;
+    /// The history of a capture counts divided by this (CPW, MVV-LVA).
     capture_history_divisor = 32, 8..=128;
 
-    /// Hash table: how many plies deeper an entry of the same position has to be to stay.
+    /// Hash table: how many plies deeper an entry of the same position has to be to stay (CPW, Transposition
+    /// Table).
     hash_depth_slack = 4, 0..=10;
-    /// Hash table: what each search ago counts, in plies.
+    /// Hash table: what each search ago counts, in plies (CPW, Transposition Table).
     hash_age_plies = 4, 1..=8;
 
-    /// Divides the half-moves that the 50-move rule takes off an evaluation: 200 leaves half of it
-    /// at the end (CPW, 50-move rule).
+    /// After so many half-moves without progress stored scores are not believed any more (CPW, Fifty-move
+    /// rule).
+    careful_clock = 90, 60..=100;
+    /// Divides the half-moves that the 50-move rule takes off an evaluation: 200 leaves half of it at the end
+    /// (CPW, 50-move rule).
     fifty_scale = 200, 120..=400;
-    /// Without pawns a minor piece up, the loser having at most one: what is left, in 64ths (CPW,
-    /// draw evaluation).
+    /// Without pawns a minor piece up, the loser having at most one: what is left, in 64ths (CPW, draw
+    /// evaluation).
     scale_minor_up = 6, 0..=32;
-    /// The same where the loser has more.
+    /// The same where the loser has more (CPW, Draw Evaluation).
     scale_minor_up_among_many = 14, 0..=48;
-    /// Rook pawns with the enemy king about to reach their corner: what is left, in 64ths (CPW,
-    /// wrong-coloured bishop).
+    /// Rook pawns with the enemy king about to reach their corner: what is left, in 64ths (CPW, wrong-coloured
+    /// bishop).
     scale_rook_pawns = 12, 0..=48;
     /// Opposite bishops and pawns: what is left, in 64ths (CPW, bishops of opposite colours).
     scale_opposite_bishops = 36, 16..=64;
-    /// Opposite bishops with other pieces: what is left, in 64ths.
+    /// Opposite bishops with other pieces: what is left, in 64ths (CPW, Bishops of Opposite Colors).
     scale_opposite_bishops_and_more = 56, 32..=64;
 
+    /// Driving a king: with more men than this, counted as for the phase of the game, none is driven. It is
+    /// that of two queens and a rook (CPW, Mop-up Evaluation).
+    mop_up_phase = 10, 4..=16;
     /// Driving a king: points for each step from the centre (CPW, mop-up evaluation).
     mop_up_edge = 30, 0..=40;
-    /// Driving a king: points for each step that the kings are nearer.
+    /// Driving a king: points for each step that the kings are nearer (CPW, Mop-up Evaluation).
     mop_up_close = 16, 0..=30;
-    /// Bishop and knight: points for each step towards the bishop's corners.
+    /// Bishop and knight: points for each step towards the bishop's corners (CPW, Mop-up Evaluation).
     mop_up_corner = 40, 0..=300;
-    /// A bare king faces a won ending: points for that.
+    /// A bare king faces a won ending: points for that (CPW, Mop-up Evaluation).
     mop_up_won = 600, 200..=1500;
-    /// The same: points for each pawn, three for a minor piece, five for a rook and nine for a queen.
+    /// The same: points for each pawn, three for a minor piece, five for a rook and nine for a queen (CPW, Mop-
+    /// up Evaluation).
     mop_up_man = 100, 50..=150;
 
-    /// Correction history: the error times depth divided by this is the bonus.
+    /// Correction history: the error times depth divided by this is the bonus (CPW, Static Evaluation
+    /// Correction History).
     correction_divisor = 8, 2..=32;
-    /// Correction history: weight of the pawn table, in 128ths.
+    /// Correction history: largest bonus; entries reach 1024 (CPW, Static Evaluation Correction History).
+    correction_bonus_max = 256, 64..=1024;
+    /// Correction history: weight of the pawn table, in 128ths (CPW, Static Evaluation Correction History).
     correction_pawn_weight = 64, 0..=160;
-    /// Correction history: weight of each non-pawn table, in 128ths.
+    /// Correction history: weight of each non-pawn table, in 128ths (CPW, Static Evaluation Correction
+    /// History).
     correction_non_pawn_weight = 64, 0..=160;
 
-    /// Exchange value of a pawn.
+    /// Exchange value of a pawn (CPW, Point Value).
     see_pawn = 100, 60..=140;
-    /// Exchange value of a knight.
+    /// Exchange value of a knight (CPW, Point Value).
     see_knight = 320, 250..=400;
-    /// Exchange value of a bishop.
+    /// Exchange value of a bishop (CPW, Point Value).
     see_bishop = 330, 250..=420;
-    /// Exchange value of a rook.
+    /// Exchange value of a rook (CPW, Point Value).
     see_rook = 500, 420..=620;
-    /// Exchange value of a queen.
+    /// Exchange value of a queen (CPW, Point Value).
     see_queen = 950, 800..=1200;
 }
 

@@ -15,6 +15,7 @@ use super::endgame;
 use super::weights::{PIECE_SQUARE, TEMPO};
 use crate::board::{Board, Observer};
 use crate::moves::Move;
+use crate::params;
 use crate::piece::{Kind, Piece, Side};
 use crate::score::{Score, clamp_evaluation};
 use crate::square::Square;
@@ -23,8 +24,6 @@ use crate::square::Square;
 const PHASE: [i32; 8] = [0, 0, 0, 1, 0, 1, 2, 4];
 /// The sum of the phase at the start of a game; more, after promotions, counts as much.
 pub const FULL_PHASE: i32 = 24;
-/// With more men than this no king is hunted by evaluation: two queens and a rook.
-const MOP_UP_PHASE: i32 = 10;
 
 /// The tables by the king's whereabouts, rank 8 first, on the files e to h: on its first rank each
 /// square has its own.
@@ -224,7 +223,11 @@ impl Evaluator for Tapered {
         let phase = self.now.phase.min(FULL_PHASE);
         let blended = balance.middlegame() * phase + balance.endgame() * (FULL_PHASE - phase);
         let score = blended / FULL_PHASE + TEMPO;
-        clamp_evaluation(if phase <= MOP_UP_PHASE { endgame::mop_up(board, score) } else { score })
+        clamp_evaluation(if phase <= params::mop_up_phase() {
+            endgame::mop_up(board, score)
+        } else {
+            score
+        })
     }
 }
 
@@ -309,7 +312,7 @@ mod tests {
         let terms = Terms::of(board);
         assert_eq!(terms.total, terms.blended() + terms.tempo + terms.driven);
         assert_eq!(terms.total.abs(), eval.evaluate(board).abs());
-        if eval.now.phase > MOP_UP_PHASE {
+        if eval.now.phase > params::mop_up_phase() {
             assert_eq!(terms.driven, 0, "{}", board.to_fen());
         }
     }

@@ -172,7 +172,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             if self.thread.stopped {
                 return score;
             }
-            delta *= 2;
+            delta *= params::aspiration_growth();
             if score <= window.alpha {
                 self.failed_high = None;
                 // No move is good enough, so the line is the one that was expected.

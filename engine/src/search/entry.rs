@@ -9,7 +9,7 @@ use crate::hash::{Entry, SLOTS, Slots, Table};
 use crate::keys::Keys;
 use crate::moves::Move;
 use crate::params;
-use crate::score::Score;
+use crate::score::{INFINITY, Score};
 
 /// What a stored score says about the true one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +46,12 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
+    /// The move alone: a score that is at most infinite says nothing.
+    #[inline]
+    pub(crate) const fn without_score(self) -> Stored {
+        Stored { score: INFINITY, depth: 0, bound: Bound::Upper, ..self }
+    }
+
     /// Whether the score settles a window: it is exact, or a bound on the right side of it.
     #[inline]
     pub(crate) const fn cuts(&self, alpha: Score, beta: Score) -> bool {
@@ -201,6 +207,17 @@ mod tests {
 
     fn keys(n: u64) -> Keys {
         Keys { index: 0, lock: n << 43 }
+    }
+
+    #[test]
+    fn without_its_score_an_entry_settles_nothing() {
+        for bound in [Bound::Upper, Bound::Lower, Bound::Exact] {
+            let stored = Stored { mv: Some(9), score: 0, depth: 9, bound }.without_score();
+            assert_eq!(stored.mv, Some(9));
+            for beta in -MATE..=MATE {
+                assert!(!stored.cuts(beta - 1, beta) && !stored.cuts(beta, beta));
+            }
+        }
     }
 
     #[test]

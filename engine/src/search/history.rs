@@ -157,7 +157,7 @@ impl Histories {
     ) {
         let us = board.side_to_move().index();
         let bonus = (error * depth / params::correction_divisor())
-            .clamp(-CORRECTION_LIMIT / 4, CORRECTION_LIMIT / 4);
+            .clamp(-params::correction_bonus_max(), params::correction_bonus_max());
         let pawns = &mut self.pawn_correction[table_index(parts.pawns, CORRECTIONS)][us];
         apply(pawns, bonus, CORRECTION_LIMIT);
         for side in SIDES {

@@ -46,12 +46,13 @@ use super::delay::delayed;
 use super::entry::{self, Bound, CairnTable, Stored};
 use super::exchange::{captured_value, exchange_reaches};
 use super::history::{self, Histories, PieceTo};
-use super::picker::{Picker, captured_kind, is_noisy, moving};
-use super::prune::{self, Facts, Lateness};
+use super::picker::{Picker, Quiets, captured_kind, is_noisy, moving};
+use super::prune::{self, Facts, Lateness, Others, Singularity};
 use super::structure::Structure;
 use super::{Control, POLL_INTERVAL};
 use crate::board::{Board, FIFTY_MOVES, Observer};
 use crate::eval::{Evaluator, endgame};
+use crate::keys::Keys;
 use crate::movegen::{self, Masks};
 use crate::moves::Move;
 use crate::params;
@@ -64,9 +65,6 @@ use arrayvec::ArrayVec;
 pub(super) const MAX_PLY: usize = 200;
 /// The deepest iteration; entries of the table have 7 bits for it.
 pub(super) const MAX_DEPTH: i32 = 120;
-
-/// Beyond this many half-moves without progress a stored score may be spoilt by the 50-move rule.
-const CAREFUL_CLOCK: u16 = 90;
 
 /// What a node is to the search: a type, so that each kind is compiled on its own.
 pub(super) trait NodeKind {
@@ -337,7 +335,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
 
         // 3. Facts. Near the horizon they may be enough without the table, which takes its time to answer.
         let facts = self.facts(depth, beta, standing, ply);
-        let Facts { eval: raw_eval, in_check, improving, .. } = facts;
+        let Facts { eval: static_eval, in_check, improving, .. } = facts;
         let excluded = self.frames[ply].excluded;
         if !K::PV
             && !in_check
@@ -350,18 +348,19 @@ impl<'a, E: Evaluator> Thread<'a, E> {
 
         // 4. Hash. A bound on the right side is a better evaluation than the evaluation.
         let keys = self.board.keys();
-        let known = entry::probe(self.table, keys);
+        let known = self.known(keys);
         if let Some(known) = known
             && !K::PV
             && excluded.is_none()
             && known.depth >= depth
             && known.cuts(alpha, beta)
-            && self.board.halfmove_clock() < CAREFUL_CLOCK
         {
             return known.score;
         }
         let facts = match known {
-            Some(known) if !in_check && known.cuts(raw_eval, raw_eval) && !is_mate(known.score) => {
+            Some(known)
+                if !in_check && known.cuts(static_eval, static_eval) && !is_mate(known.score) =>
+            {
                 Facts { eval: known.score, ..facts }
             }
             _ => facts,
@@ -402,11 +401,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         loop {
             // Before they are even scored: once hopeless, quiet moves stay so, but for checks.
             if !K::ROOT && best > -MATE_BAND && prune::skips_quiets(&facts, alpha, number + 1) {
-                if prune::spares_checks(depth, alpha) {
-                    picker.only_checks(&self.board);
-                } else {
-                    picker.skip_quiets();
-                }
+                picker.limit_quiets(&self.board, prune::quiets_left(depth, alpha));
             }
             let Some(mv) = picker.next(&self.board, self.histories) else { break };
             if Some(mv) == excluded || (K::ROOT && !self.root_moves.contains(&mv)) {
@@ -445,7 +440,6 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 match self.singularity::<K>(&facts, &known, mv, ply, cut_node) {
                     Singularity::Extend(plies) => extension = plies,
                     Singularity::Cut(score) => return score,
-                    Singularity::Unknown => {}
                 }
                 if self.stopped {
                     return DRAW;
@@ -532,13 +526,22 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let bound = Bound::of(best, original_alpha, beta);
         let corrects = !in_check && best_move.is_none_or(|mv| !is_noisy(&self.board, mv));
         if corrects {
-            self.learn_correction(bound, best, raw_eval, depth);
+            self.learn_correction(bound, best, static_eval, depth);
         }
 
         // 11. Store.
         let mv = best_move.map(Move::raw);
         entry::store(self.table, keys, Stored { mv, score: best, depth, bound });
         best
+    }
+
+    /// Step 4: what the table knows of the position. Near the end that the 50-move rule sets, a score from
+    /// earlier in the game, or with fewer moves left by another way, may be spoilt: the move is all that holds.
+    #[inline]
+    fn known(&self, keys: Keys) -> Option<Stored> {
+        let known = entry::probe(self.table, keys)?;
+        let is_near_the_end = i32::from(self.board.halfmove_clock()) >= params::careful_clock();
+        Some(if is_near_the_end { known.without_score() } else { known })
     }
 
     /// Step 3: what is known of a node before anything is searched; the corrected evaluation is kept for the
@@ -582,15 +585,15 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     }
 
     /// Step 10: where the evaluation was off, unless the score only bounds it on the wrong side.
-    fn learn_correction(&mut self, bound: Bound, score: Score, raw_eval: Score, depth: i32) {
+    fn learn_correction(&mut self, bound: Bound, score: Score, static_eval: Score, depth: i32) {
         let informative = match bound {
             Bound::Exact => true,
-            Bound::Lower => score > raw_eval,
-            Bound::Upper => score < raw_eval,
+            Bound::Lower => score > static_eval,
+            Bound::Upper => score < static_eval,
         };
         if informative && !is_mate(score) {
             let parts = *self.watchers.structure.parts();
-            self.histories.update_correction(&self.board, &parts, depth, score - raw_eval);
+            self.histories.update_correction(&self.board, &parts, depth, score - static_eval);
         }
     }
 
@@ -677,33 +680,19 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         ply: usize,
         cut_node: bool,
     ) -> Singularity {
-        let worth_trying = facts.depth >= params::singular_depth()
-            && known.depth >= facts.depth - params::singular_depth_slack()
-            && known.bound != Bound::Upper
-            && !is_mate(known.score);
-        if !worth_trying {
-            return Singularity::Unknown;
-        }
-        let beta = known.score - params::singular_margin() * facts.depth / 16;
+        let Some(test) = prune::singular_test(facts, known) else {
+            return Singularity::Extend(0);
+        };
         self.frames[ply].excluded = Some(mv);
         let line = self.frames[ply].pv.clone();
-        let score =
-            self.visit::<NonPv>(Window::null(beta - 1), (facts.depth - 1) / 2, ply, cut_node);
+        let window = Window::null(test.beta - 1);
+        let score = self.visit::<NonPv>(window, test.depth, ply, cut_node);
         self.frames[ply].excluded = None;
         self.frames[ply].pv = line;
-        if score < beta {
-            let clearly = !K::PV
-                && score < beta - params::singular_double_margin()
-                && self.frames[ply].double_extensions < params::singular_double_limit();
-            Singularity::Extend(1 + i32::from(clearly))
-        } else if beta >= facts.beta && !K::PV {
-            // More than one move beats beta: so will this one.
-            Singularity::Cut(beta)
-        } else if known.score >= facts.beta || cut_node {
-            Singularity::Extend(-1)
-        } else {
-            Singularity::Unknown
-        }
+        let doubles = self.frames[ply].double_extensions;
+        let may_double = !K::PV && doubles < params::singular_double_limit();
+        let others = Others { score, pv: K::PV, cut_node, may_double };
+        prune::singularity(facts, known.score, &test, &others)
     }
 
     /// Step 10: the move that cut is good, those tried before it were not.
@@ -779,10 +768,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let masks = Masks::given(&self.board, in_check);
         let keys = self.board.keys();
         let asks_table = K::PV || in_check || first;
-        let known = if asks_table { entry::probe(self.table, keys) } else { None };
+        let known = if asks_table { self.known(keys) } else { None };
         if let Some(known) = known {
-            let is_safe = self.board.halfmove_clock() < CAREFUL_CLOCK;
-            if !K::PV && known.cuts(alpha, beta) && is_safe {
+            if !K::PV && known.cuts(alpha, beta) {
                 return known.score;
             }
             if !in_check && known.cuts(best, best) && !is_mate(known.score) {
@@ -792,7 +780,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 }
             }
         }
-        let futile_below = best + params::qs_futility_margin();
+        let futility = best + params::qs_futility_margin();
         let original_alpha = alpha;
         alpha = alpha.max(best);
 
@@ -806,24 +794,21 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let mut best_move = None;
         while let Some(mv) = picker.next(&self.board, self.histories) {
             if !in_check {
-                // Not even winning the man for nothing would be enough.
-                let at_most = futile_below + captured_value(&self.board, mv);
-                if at_most <= alpha && !is_mate(alpha) && has_pieces {
-                    best = best.max(at_most);
+                let captured = captured_value(&self.board, mv);
+                if has_pieces && let Some(most) = prune::falls_short(futility, captured, alpha) {
+                    best = best.max(most);
                     continue;
                 }
-                // An exchange has to lose nothing, and where that would still leave us below alpha it
-                // has to win something.
-                let futile = futile_below <= alpha && !is_mate(alpha);
-                if !exchange_reaches(&self.board, mv, i32::from(futile)) {
-                    if futile {
-                        best = best.max(futile_below);
+                let least = prune::least_exchange(futility, alpha);
+                if !exchange_reaches(&self.board, mv, least) {
+                    if least > 0 {
+                        best = best.max(futility);
                     }
                     continue;
                 }
             }
             if in_check && best > -MATE_BAND && !is_noisy(&self.board, mv) {
-                picker.skip_quiets();
+                picker.limit_quiets(&self.board, Quiets::None);
                 continue;
             }
             self.table.prefetch(self.board.likely_keys_after(mv));
@@ -872,14 +857,4 @@ struct Candidate {
     /// How much less deeply it would be searched, in 1024ths of a ply.
     reduction: i32,
     history: i32,
-}
-
-/// What the search without the hash move says about it.
-enum Singularity {
-    /// Search it so much more deeply; negative: less.
-    Extend(i32),
-    /// The node fails high whatever the move.
-    Cut(Score),
-    /// Nothing.
-    Unknown,
 }

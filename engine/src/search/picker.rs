@@ -23,16 +23,24 @@ enum Stage {
     Done,
 }
 
+/// Which quiet moves are wanted, the more the smaller.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Quiets {
+    /// All.
+    All,
+    /// Those that give check.
+    Checks,
+    /// None.
+    None,
+}
+
 /// Hands out the moves of a node.
 pub(crate) struct Picker {
     stage: Stage,
     hash_move: Option<Move>,
     /// Whether only captures and promotions are wanted.
     noisy_only: bool,
-    /// Whether of the quiet moves only checks are wanted.
-    only_checks: bool,
-    /// Whether no more quiet moves are wanted.
-    skips_quiets: bool,
+    quiets: Quiets,
     moves: ArrayVec<(Move, i32), MAX_MOVES>,
     bad: ArrayVec<Move, MAX_MOVES>,
     next: usize,
@@ -79,8 +87,7 @@ impl Picker {
             stage: Stage::Hash,
             hash_move: hash_move.and_then(|raw| movegen::confirm(board, &masks, raw)),
             noisy_only: false,
-            only_checks: false,
-            skips_quiets: false,
+            quiets: Quiets::All,
             moves: ArrayVec::new(),
             bad: ArrayVec::new(),
             next: 0,
@@ -103,24 +110,23 @@ impl Picker {
         self.hash_move
     }
 
-    /// Leaves out the quiet moves that have not been handed out yet.
-    pub(crate) fn skip_quiets(&mut self) {
-        self.skips_quiets = true;
-        if self.stage == Stage::Quiet {
-            self.begin_bad_noisy();
-        }
-    }
-
-    /// Leaves out the quiet moves that have not been handed out yet and give no check.
-    pub(crate) fn only_checks(&mut self, board: &Board) {
-        if self.only_checks {
+    /// Of the quiet moves that have not been handed out yet, leaves out all that are not wanted; never more
+    /// than before.
+    pub(crate) fn limit_quiets(&mut self, board: &Board, wanted: Quiets) {
+        if wanted <= self.quiets {
             return;
         }
-        self.only_checks = true;
+        self.quiets = wanted;
         if self.stage == Stage::Quiet {
-            self.moves.drain(..self.next);
-            self.next = 0;
-            self.moves.retain(|&mut (mv, _)| movegen::gives_check(board, mv));
+            match wanted {
+                Quiets::All => {}
+                Quiets::Checks => {
+                    self.moves.drain(..self.next);
+                    self.next = 0;
+                    self.moves.retain(|&mut (mv, _)| movegen::gives_check(board, mv));
+                }
+                Quiets::None => self.begin_bad_noisy(),
+            }
         }
     }
 
@@ -151,7 +157,7 @@ impl Picker {
                     None if self.noisy_only => self.stage = Stage::Done,
                     None => self.stage = Stage::GenerateQuiet,
                 },
-                Stage::GenerateQuiet if self.skips_quiets => self.begin_bad_noisy(),
+                Stage::GenerateQuiet if self.quiets == Quiets::None => self.begin_bad_noisy(),
                 Stage::GenerateQuiet => {
                     self.generate_quiet(board, histories);
                     self.stage = Stage::Quiet;
@@ -223,8 +229,7 @@ impl Picker {
                 _ if promotes => -exchange_value(Kind::Queen),
                 _ => 0,
             };
-            16 * exchange_value(captured)
-                + 16 * promotion
+            params::victim_weight() * (exchange_value(captured) + promotion)
                 + history / params::capture_history_divisor()
         });
     }
@@ -232,7 +237,7 @@ impl Picker {
     fn generate_quiet(&mut self, board: &Board, histories: &Histories) {
         let mut list = MoveList::new();
         movegen::quiet_moves(board, &self.masks, &mut list);
-        if self.only_checks {
+        if self.quiets == Quiets::Checks {
             list.retain(|mv| movegen::gives_check(board, *mv));
         }
         let quiets = histories.quiets(board.side_to_move(), &self.earlier);

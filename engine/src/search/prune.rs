@@ -1,6 +1,8 @@
 //! Decisions: what need not be searched, and what may be searched less deeply. Pure functions of the
 //! facts of a node; none of them searches.
 
+use super::entry::{Bound, Stored};
+use super::picker::Quiets;
 use crate::moves::Move;
 use crate::params;
 use crate::score::{MATE_BAND, Score, is_mate};
@@ -14,7 +16,8 @@ pub(crate) struct Facts {
     /// The evaluation with all corrections; means nothing in check.
     pub(crate) eval: Score,
     pub(crate) in_check: bool,
-    /// Whether the side to move stands better than two half-moves ago.
+    /// Whether the side to move stands better than two half-moves ago, or that is not known: it was in
+    /// check, or the root is too near. Never in check.
     pub(crate) improving: bool,
     /// See [`is_hunted`].
     pub(crate) hunted: bool,
@@ -59,10 +62,14 @@ pub(crate) fn skips_quiets(facts: &Facts, alpha: Score, number: i32) -> bool {
         || is_futile(facts, alpha, reduced_depth)
 }
 
-/// Whether quiet checks are searched where no other quiet move is: they may be what a sacrifice was for.
-/// One ply from the horizon only where the game is decided, as one may be the way to mate.
-pub(crate) fn spares_checks(depth: i32, alpha: Score) -> bool {
-    depth >= params::quiet_check_depth() || alpha >= params::decided_score()
+/// Which quiet moves are searched where they are hopeless: checks may be what a sacrifice was for. One ply
+/// from the horizon only where the game is decided, as one may be the way to mate.
+pub(crate) fn quiets_left(depth: i32, alpha: Score) -> Quiets {
+    if depth >= params::quiet_check_depth() || alpha >= params::decided_score() {
+        Quiets::Checks
+    } else {
+        Quiets::None
+    }
 }
 
 /// Whether a shorter win is looked for everywhere: the game is decided, and the root is near.
@@ -82,14 +89,15 @@ pub(crate) fn is_hunted(beta: Score, ply: usize) -> bool {
 /// <https://www.chessprogramming.org/Check_Extensions>.
 pub(crate) fn extends_check(alpha: Score, depth: i32, ply: usize) -> bool {
     alpha >= params::decided_score()
-        && ply < params::check_extension_plies() as usize + 2 * depth as usize
+        && (ply as i32) < params::check_extension_plies() + params::check_extension_slope() * depth
 }
 
 /// After how many quiet moves the rest is skipped. Source:
 /// <https://www.chessprogramming.org/Futility_Pruning#MoveCountBasedPruning>.
 pub(crate) fn late_move_limit(facts: &Facts) -> Option<i32> {
     let all = params::lmp_base() + facts.depth * facts.depth;
-    (facts.depth <= params::lmp_depth()).then_some(if facts.improving { all } else { all / 2 })
+    let divisor = if facts.improving { 1 } else { params::lmp_not_improving_divisor() };
+    (facts.depth <= params::lmp_depth()).then_some(all / divisor)
 }
 
 /// Whether a quiet move is too unlikely to reach alpha at this reduced depth.
@@ -117,6 +125,85 @@ pub(crate) fn exchange_margin(facts: &Facts, quiet: bool, reduced_depth: i32) ->
 pub(crate) fn has_bad_history(history: i32, reduced_depth: i32) -> bool {
     reduced_depth <= params::history_prune_depth()
         && history < -params::history_prune_margin() * reduced_depth.max(1)
+}
+
+/// Quiescence: what a capture leads to at most, where not even winning the man for nothing would be
+/// enough. `futility` is what winning nothing leads to at most. Source:
+/// <https://www.chessprogramming.org/Delta_Pruning>.
+#[inline]
+pub(crate) fn falls_short(futility: Score, captured: Score, alpha: Score) -> Option<Score> {
+    let most = futility + captured;
+    (most <= alpha && !is_mate(alpha)).then_some(most)
+}
+
+/// Quiescence: what a capture's exchange has to win: it may not lose, and where breaking even would leave
+/// us below alpha it has to win something. Source:
+/// <https://www.chessprogramming.org/Static_Exchange_Evaluation>.
+#[inline]
+pub(crate) fn least_exchange(futility: Score, alpha: Score) -> Score {
+    i32::from(futility <= alpha && !is_mate(alpha))
+}
+
+/// How the question is put whether a hash move is the only good one: all others have to stay below `beta`
+/// at this depth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SingularTest {
+    pub(crate) beta: Score,
+    pub(crate) depth: i32,
+}
+
+/// The test of a hash move; `None` where it is not worth its time or the entry says too little. Source:
+/// <https://www.chessprogramming.org/Singular_Extensions>.
+pub(crate) fn singular_test(facts: &Facts, known: &Stored) -> Option<SingularTest> {
+    let tries = facts.depth >= params::singular_depth()
+        && known.depth >= facts.depth - params::singular_depth_slack()
+        && known.bound != Bound::Upper
+        && !is_mate(known.score);
+    tries.then(|| SingularTest {
+        beta: known.score - params::singular_margin() * facts.depth / 16,
+        depth: (facts.depth - 1) / params::singular_depth_divisor(),
+    })
+}
+
+/// What a singular test has found of the other moves, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Others {
+    pub(crate) score: Score,
+    pub(crate) pv: bool,
+    pub(crate) cut_node: bool,
+    /// The line has not had its share of double extensions.
+    pub(crate) may_double: bool,
+}
+
+/// What follows from a singular test.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Singularity {
+    /// The hash move is searched so many plies more deeply.
+    Extend(i32),
+    /// The node is done with this score.
+    Cut(Score),
+}
+
+/// What follows for the hash move, with this score in the table. Sources:
+/// <https://www.chessprogramming.org/Singular_Extensions>, and for the cut
+/// <https://www.chessprogramming.org/Multi-Cut>.
+pub(crate) fn singularity(
+    facts: &Facts,
+    known: Score,
+    test: &SingularTest,
+    others: &Others,
+) -> Singularity {
+    if others.score < test.beta {
+        let clearly = others.score < test.beta - params::singular_double_margin();
+        Singularity::Extend(1 + i32::from(clearly && others.may_double))
+    } else if test.beta >= facts.beta && !others.pv {
+        // More than one move beats beta: so will this one.
+        Singularity::Cut(test.beta)
+    } else if known >= facts.beta || others.cut_node {
+        Singularity::Extend(-1)
+    } else {
+        Singularity::Extend(0)
+    }
 }
 
 /// Whether a quiet move is not seen where so many of a hundred are: always the same ones of a
@@ -308,7 +395,81 @@ mod tests {
     #[test]
     fn checks_are_spared_at_depth_and_in_won_games() {
         let least = params::quiet_check_depth();
-        assert!(spares_checks(least, 0) && !spares_checks(least - 1, 0));
-        assert!(spares_checks(least - 1, params::decided_score()));
+        assert_eq!(quiets_left(least, 0), Quiets::Checks);
+        assert_eq!(quiets_left(least - 1, 0), Quiets::None);
+        assert_eq!(quiets_left(least - 1, params::decided_score()), Quiets::Checks);
+    }
+
+    #[test]
+    fn checks_are_extended_in_won_games_near_the_root_or_with_depth_left() {
+        let (won, plies) = (params::decided_score(), params::check_extension_plies());
+        let slope = params::check_extension_slope();
+        assert!(!extends_check(won - 1, 5, 0));
+        for depth in 0..10 {
+            let end = (plies + slope * depth) as usize;
+            assert!(extends_check(won, depth, end - 1) && !extends_check(won, depth, end));
+        }
+    }
+
+    #[test]
+    fn the_loser_is_hunted_where_the_winner_hunts() {
+        for score in [-MATE_BAND, -params::decided_score(), 0, params::decided_score(), MATE_BAND] {
+            for ply in 0..10 {
+                assert_eq!(is_hunted(-score, ply), hunts(score, ply));
+            }
+        }
+        assert!(is_hunted(-params::decided_score(), 1) && !is_hunted(0, 1));
+    }
+
+    #[test]
+    fn quiet_moves_end_when_too_many_failed_or_none_can_reach_alpha() {
+        let limit = late_move_limit(&FACTS).unwrap();
+        assert!(!skips_quiets(&FACTS, 0, limit) && skips_quiets(&FACTS, 0, limit + 1));
+        assert!(skips_quiets(&Facts { eval: -2000, ..FACTS }, 0, 1));
+        assert!(!skips_quiets(&Facts { depth: 30, eval: -2000, ..FACTS }, 0, 2));
+    }
+
+    #[test]
+    fn captures_in_quiescence_have_to_reach_alpha() {
+        assert_eq!(falls_short(-200, 100, 0), Some(-100));
+        assert_eq!(falls_short(-200, 200, 0), Some(0));
+        assert_eq!(falls_short(-200, 201, 0), None);
+        assert_eq!(falls_short(-200, 100, -MATE_BAND), None, "a mate has to be refuted");
+        assert_eq!(least_exchange(0, 0), 1);
+        assert_eq!(least_exchange(1, 0), 0);
+        assert_eq!(least_exchange(0, MATE_BAND), 0);
+    }
+
+    #[test]
+    fn only_deep_entries_with_a_lower_bound_are_tested() {
+        let depth = params::singular_depth();
+        let facts = Facts { depth, ..FACTS };
+        let known = Stored { mv: Some(1), score: 50, depth, bound: Bound::Lower };
+        let test = singular_test(&facts, &known).unwrap();
+        assert!(test.beta < known.score && test.depth < depth);
+        assert!(singular_test(&facts, &Stored { bound: Bound::Exact, ..known }).is_some());
+        assert_eq!(singular_test(&facts, &Stored { bound: Bound::Upper, ..known }), None);
+        assert_eq!(singular_test(&facts, &Stored { score: MATE_BAND, ..known }), None);
+        let too_shallow = depth - params::singular_depth_slack() - 1;
+        assert_eq!(singular_test(&facts, &Stored { depth: too_shallow, ..known }), None);
+        assert_eq!(singular_test(&Facts { depth: depth - 1, ..facts }, &known), None);
+    }
+
+    #[test]
+    fn a_singular_move_is_extended_and_others_cut_or_are_reduced() {
+        let test = SingularTest { beta: 10, depth: 4 };
+        let others = Others { score: 9, pv: false, cut_node: false, may_double: true };
+        let with = |others: &Others| singularity(&Facts { beta: 20, ..FACTS }, 15, &test, others);
+        assert_eq!(with(&others), Singularity::Extend(1));
+        let clearly = Others { score: 9 - params::singular_double_margin(), ..others };
+        assert_eq!(with(&clearly), Singularity::Extend(2));
+        assert_eq!(with(&Others { may_double: false, ..clearly }), Singularity::Extend(1));
+        let several = Others { score: 10, ..others };
+        assert_eq!(with(&several), Singularity::Extend(0));
+        assert_eq!(with(&Others { cut_node: true, ..several }), Singularity::Extend(-1));
+        let low = Facts { beta: 10, ..FACTS };
+        assert_eq!(singularity(&low, 15, &test, &several), Singularity::Cut(10));
+        let pv = Others { pv: true, ..several };
+        assert_eq!(singularity(&low, 15, &test, &pv), Singularity::Extend(-1));
     }
 }
