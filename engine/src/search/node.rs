@@ -11,7 +11,7 @@
 //!
 //! | step | technique, source | here | elsewhere |
 //! |---|---|---|---|
-//! | 1, `quiesce` | quiescence with exchange evaluation and evasions (CPW Quiescence_Search, Static_Exchange_Evaluation) |  | 77 + 30 (Rose#32, #38) |
+//! | 1, `quiesce` | quiescence with exchange evaluation and evasions (CPW Quiescence_Search, Static_Exchange_Evaluation) | all evasions, not just until one is not mated: -5 +- 17 | 77 + 30 (Rose#32, #38) |
 //! | 3 | improving (CPW Improving) |  | 23 (Rose#30) |
 //! | 3, 10 | correction histories for pawns and other men (CPW Static_Evaluation_Correction_History) |  | 17 + 44 (Rose#116, #117) |
 //! | 3 | reverse futility before the table is asked | 4 +- 32 and 3.5 % speed | |
@@ -46,7 +46,7 @@ use super::delay::delayed;
 use super::entry::{self, Bound, CairnTable, Stored};
 use super::exchange::{captured_value, exchange_reaches};
 use super::history::{self, Histories, PieceTo};
-use super::picker::{Picker, Quiets, captured_kind, is_noisy, moving};
+use super::picker::{Picker, captured_kind, is_noisy, moving};
 use super::prune::{self, Facts, Lateness, Others, Singularity};
 use super::structure::Structure;
 use super::{Control, POLL_INTERVAL};
@@ -734,8 +734,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         line.extend(rest.iter().copied().take(MAX_PLY - 1));
     }
 
-    /// Quiescence: only captures and promotions, until the position is quiet. In check all evasions, the
-    /// quiet ones until one is found that is not mated.
+    /// Quiescence: only captures and promotions, until the position is quiet. In check all evasions.
     /// Source: <https://www.chessprogramming.org/Quiescence_Search>.
     ///
     /// Off the principal variation and out of check, the table is asked at the `first` node and the reply
@@ -806,10 +805,6 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                     }
                     continue;
                 }
-            }
-            if in_check && best > -MATE_BAND && !is_noisy(&self.board, mv) {
-                picker.limit_quiets(&self.board, Quiets::None);
-                continue;
             }
             self.table.prefetch(self.board.likely_keys_after(mv));
             self.make(mv, ply);
