@@ -244,6 +244,27 @@ fn parameters_are_listed_and_set_for_the_next_search() {
     }
 }
 
+#[cfg(feature = "tune")]
+#[test]
+fn bench_searches_with_the_parameters_that_are_set() {
+    let signature = |commands: &[&str]| -> String {
+        let last = lines(&cairn(commands)).pop().expect("a line");
+        last.split(' ').next().expect("a number").to_owned()
+    };
+    let param = cairn_engine::params::ALL.iter().find(|param| param.name == "rfp_margin");
+    let default = param.expect("rfp_margin").default;
+    let usual = signature(&["bench", "6"]);
+    let set = signature(&["setoption name rfp_margin value 30", "bench 6"]);
+    let set_back = signature(&[
+        "setoption name rfp_margin value 30",
+        "go depth 1",
+        &format!("setoption name rfp_margin value {default}"),
+        "bench 6",
+    ]);
+    assert_ne!(usual, set);
+    assert_eq!(usual, set_back);
+}
+
 #[test]
 fn datagen_goes_on_after_a_broken_game_and_spares_other_files() {
     let games = |path: &PathBuf, number: &str| {
