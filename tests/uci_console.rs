@@ -244,6 +244,27 @@ fn parameters_are_listed_and_set_for_the_next_search() {
     }
 }
 
+#[cfg(feature = "tune")]
+#[test]
+fn bench_searches_with_the_parameters_that_are_set() {
+    let signature = |commands: &[&str]| -> String {
+        let last = lines(&cairn(commands)).pop().expect("a line");
+        last.split(' ').next().expect("a number").to_owned()
+    };
+    let param = cairn_engine::params::ALL.iter().find(|param| param.name == "rfp_margin");
+    let default = param.expect("rfp_margin").default;
+    let usual = signature(&["bench", "6"]);
+    let set = signature(&["setoption name rfp_margin value 30", "bench 6"]);
+    let set_back = signature(&[
+        "setoption name rfp_margin value 30",
+        "go depth 1",
+        &format!("setoption name rfp_margin value {default}"),
+        "bench 6",
+    ]);
+    assert_ne!(usual, set);
+    assert_eq!(usual, set_back);
+}
+
 #[test]
 fn datagen_goes_on_after_a_broken_game_and_spares_other_files() {
     let games = |path: &PathBuf, number: &str| {
@@ -263,4 +284,48 @@ fn datagen_goes_on_after_a_broken_game_and_spares_other_files() {
         assert_ne!(games(&whole, "3"), Some(0));
         assert!(fs::read(&whole).expect("the file") == text, "nothing was changed");
     }
+}
+
+#[test]
+fn datagen_adds_only_games_of_the_same_settings() {
+    let file = suite("settled.bin", "");
+    let path = file.to_str().expect("plain");
+    let kept = suite("settled.bin.settings", "of games that were deleted\n");
+    let datagen = |options: &[&str]| {
+        let output = cairn(&[&["datagen", path], options].concat());
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(datagen(&["--games", "2", "--nodes", "50", "--seed", "3"]).0, Some(0));
+    let settings = fs::read_to_string(&kept).expect("settings");
+    assert!(settings.starts_with("nodes 50\nseed 3\nbench "), "{settings}");
+
+    // The beginning of a third game stays as well, if nothing may be added.
+    let mut games = fs::read(&file).expect("games");
+    let two = games.len();
+    games.push(0);
+    fs::write(&file, &games).expect("a file");
+    let refused = |options: &[&str], says: &[&str]| {
+        let (code, error) = datagen(&[&["--games", "3"], options].concat());
+        assert_eq!(code, Some(1), "{options:?}");
+        assert!(says.iter().all(|text| error.contains(text)), "{error}");
+        assert!(fs::read(&file).expect("games") == games, "nothing was changed");
+    };
+    refused(&["--nodes", "51", "--seed", "3"], &["nodes 50, not nodes 51"]);
+    refused(&["--nodes", "50"], &["seed 3, not seed 1"]);
+    refused(&["--nodes", "60", "--seed", "4"], &["nodes 50, not nodes 60", "seed 3, not seed 4"]);
+    let ours = ["--nodes", "50", "--seed", "3"];
+    let (_, bench) = settings.trim().split_once("bench ").expect("a bench");
+    fs::write(&kept, settings.replace("bench ", "bench 1")).expect("a file");
+    refused(&ours, &[&format!("bench 1{bench}, not bench {bench}")]);
+    fs::write(&kept, "nodes 50\n").expect("a file");
+    refused(&ours, &["no seed, not seed 3"]);
+    fs::remove_file(&kept).expect("it was there");
+    refused(&ours, &["settled.bin.settings", "nodes 50", "seed 3"]);
+
+    // What the message says to write is taken.
+    fs::write(&kept, &settings).expect("a file");
+    let more = ["--games", "3", "--nodes", "50", "--seed", "3", "--threads", "2"];
+    assert_eq!(datagen(&more).0, Some(0), "more games and threads are the same settings");
+    let three = fs::read(&file).expect("games");
+    assert!(three.len() > two && three[..two] == games[..two]);
 }

@@ -59,8 +59,9 @@ impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
         self.generation
     }
 
-    /// Empties the table for the next search: entries of another generation count as empty. Only
-    /// once in 65535 times is anything written.
+    /// Begins the next search. What the entries of earlier ones count for is up to who reads them:
+    /// micro-Max takes them for empty, the strong search uses them and lets the oldest go first.
+    /// Nothing is written, but that once in 65535 times the table is cleared.
     pub fn next_generation(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {

@@ -3,7 +3,9 @@
 //! A pure library: it counts nodes, never reads a clock, does no input or output, and no thread
 //! outlives a call. What a protocol or a person needs around it lives in the `cairn` package.
 //!
-//! Modules from the ground up; each imports only from those above it:
+//! Modules from the ground up. Each imports only from those above it, but for two: [`board`] asks
+//! [`movegen`] for the legal moves, which the end of a game hangs on, and that reads the board. Unit
+//! tests also take positions from [`mod@bench`].
 //!
 //! | module | holds |
 //! |---|---|

@@ -15,7 +15,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 const OPENING_PLIES: u64 = 8;
 /// An opening is given up if the side to move stands better or worse than this, in centipawns.
 const OPENING_BALANCE: Score = 300;
-/// A game is decided when both sides have agreed on a score beyond this so often in a row.
+/// When a game is decided, see [`Adjudication`].
 const DECIDED_SCORE: Score = 2000;
 const DECIDED_PLIES: u32 = 4;
 /// A game that is longer is a draw.
@@ -33,6 +33,40 @@ pub enum GameResult {
     Draw = 1,
     /// White won.
     WhiteWins = 2,
+}
+
+/// Decides a game that both sides agree on: one after the other they have found the same side to be
+/// ahead by more than a bound, so often in a row. Two sides that each think they win have not agreed.
+#[derive(Clone, Copy, Debug)]
+pub struct Adjudication {
+    bound: Score,
+    plies: u32,
+    /// Who was ahead in the last ply, and for how many plies in a row.
+    ahead: Option<(Side, u32)>,
+}
+
+impl Adjudication {
+    /// Nothing is decided yet. It takes `plies` scores in a row of more than `bound`.
+    #[must_use]
+    pub const fn new(bound: Score, plies: u32) -> Adjudication {
+        Adjudication { bound, plies, ahead: None }
+    }
+
+    /// Takes the score of the next ply from the view of its mover, and tells who has won, once that is
+    /// decided.
+    pub fn judge(&mut self, mover: Side, score: Score) -> Option<Side> {
+        if score.abs() <= self.bound {
+            self.ahead = None;
+            return None;
+        }
+        let side = if score > 0 { mover } else { mover.other() };
+        let plies = match self.ahead {
+            Some((before, plies)) if before == side => plies + 1,
+            _ => 1,
+        };
+        self.ahead = Some((side, plies));
+        (plies >= self.plies).then_some(side)
+    }
 }
 
 /// A half-move that was searched.
@@ -142,7 +176,7 @@ fn random_opening(random: &mut Xoshiro256PlusPlus) -> Board {
 fn play_from(searcher: &mut Searcher, mut board: Board, nodes: u64) -> Option<Record> {
     let opening: Vec<Move> = board.history().iter().filter_map(|undo| undo.mv()).collect();
     let mut plies: Vec<Ply> = Vec::new();
-    let mut decided = 0;
+    let mut adjudication = Adjudication::new(DECIDED_SCORE, DECIDED_PLIES);
     let result = loop {
         if let Some(end) = board.outcome() {
             break match (end, board.side_to_move()) {
@@ -158,11 +192,13 @@ fn play_from(searcher: &mut Searcher, mut board: Board, nodes: u64) -> Option<Re
         if plies.is_empty() && score.abs() > OPENING_BALANCE {
             return None;
         }
-        decided = if score.abs() > DECIDED_SCORE { decided + 1 } else { 0 };
         let white = if board.side_to_move() == Side::White { score } else { -score };
         plies.push(Ply { mv, score: white as i16 });
-        if decided >= DECIDED_PLIES {
-            break if white > 0 { GameResult::WhiteWins } else { GameResult::BlackWins };
+        if let Some(winner) = adjudication.judge(board.side_to_move(), score) {
+            break match winner {
+                Side::White => GameResult::WhiteWins,
+                Side::Black => GameResult::BlackWins,
+            };
         }
         board.play(mv);
     };
@@ -187,6 +223,28 @@ fn search(searcher: &mut Searcher, board: &Board, nodes: u64) -> Option<(Move, S
 mod tests {
     use super::*;
     use crate::search::Style;
+
+    #[test]
+    fn a_game_is_decided_when_both_sides_agree_on_the_winner() {
+        use Side::{Black, White};
+        // The scores from the mover's view, white's first, and what is said to the last of them.
+        let judged = |scores: &[Score]| {
+            let mut adjudication = Adjudication::new(1000, 4);
+            let sides = [White, Black].into_iter().cycle();
+            let said: Vec<_> =
+                sides.zip(scores).map(|(side, &score)| adjudication.judge(side, score)).collect();
+            let (last, before) = said.split_last().unwrap();
+            assert!(before.iter().all(Option::is_none), "{scores:?}: {said:?}");
+            *last
+        };
+        assert_eq!(judged(&[1001, -1001, 1001, -1001]), Some(White));
+        assert_eq!(judged(&[-3000, 2000, -3000, 2000]), Some(Black));
+        assert_eq!(judged(&[0, 2000, -3000, 2000, -3000]), Some(Black));
+        assert_eq!(judged(&[2000, -2000, 2000]), None, "too few");
+        assert_eq!(judged(&[2000, -2000, 1000, -2000, 2000, -2000]), None, "not in a row");
+        assert_eq!(judged(&[2000; 8]), None, "each thinks it wins");
+        assert_eq!(judged(&[2000, 2000, -2000, 2000, -2000]), Some(Black), "a change starts again");
+    }
 
     #[test]
     fn games_repeat_and_come_back_from_bytes() {

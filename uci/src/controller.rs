@@ -417,6 +417,8 @@ impl Controller {
             Command::Go(go) => self.go(&go, order.at),
             Command::Perft(depth) => self.perft(depth),
             Command::Bench(depth) => {
+                #[cfg(feature = "tune")]
+                self.settings.apply_params();
                 self.start(Task::Console(Arc::default()), Job::Bench(depth));
             }
             Command::Openings(request) => {

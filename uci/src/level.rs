@@ -3,37 +3,42 @@
 //! A weaker level searches less and does not see all quiet moves; it does not throw in random
 //! blunders. Which moves it overlooks depends on the position alone. So a level plays the same move
 //! on every machine, and a search that is limited in this way can be played again like any other.
-//! The table says what stands for which figure. Until it is measured it is an estimate: 100 points for
-//! each doubling of the nodes, from a budget that sees one move ahead.
+//! The table says what stands for which figure. Until it is measured it is an estimate: 200 points for
+//! each doubling of the nodes together with the attention that grows alongside, from a budget that sees
+//! one move ahead to one that a blitz clock has time for.
 
 /// The weakest level.
 pub const MIN_ELO: u32 = 800;
 
 /// The strongest level.
-pub const MAX_ELO: u32 = 2400;
+pub const MAX_ELO: u32 = 2800;
 
 /// How many points of Elo lie between two levels of the table.
 const STEP: u32 = 100;
 
 /// The levels from [`MIN_ELO`] to [`MAX_ELO`], [`STEP`] points apart: nodes and attention.
-const LEVELS: [(u64, u8); 17] = [
+const LEVELS: [(u64, u8); 21] = [
     (64, 30),
-    (128, 35),
-    (256, 40),
-    (512, 45),
-    (1024, 50),
-    (2048, 55),
-    (4096, 60),
-    (8192, 65),
-    (16_384, 70),
-    (32_768, 75),
-    (65_536, 80),
-    (131_072, 84),
-    (262_144, 88),
-    (524_288, 91),
-    (1_048_576, 94),
-    (2_097_152, 97),
-    (4_194_304, 100),
+    (91, 34),
+    (128, 37),
+    (181, 41),
+    (256, 44),
+    (362, 48),
+    (512, 51),
+    (724, 55),
+    (1024, 58),
+    (1448, 62),
+    (2048, 65),
+    (2896, 69),
+    (4096, 72),
+    (5793, 76),
+    (8192, 79),
+    (11_585, 83),
+    (16_384, 86),
+    (23_170, 90),
+    (32_768, 93),
+    (46_341, 97),
+    (65_536, 100),
 ];
 
 const _: () = assert!(LEVELS.len() == ((MAX_ELO - MIN_ELO) / STEP + 1) as usize);
@@ -69,12 +74,15 @@ mod tests {
     #[test]
     fn more_points_mean_more_nodes_and_more_attention() {
         assert_eq!(Level::of(0), Level { nodes: 64, attention: 30 });
-        assert_eq!(Level::of(MIN_ELO + 150), Level { nodes: 192, attention: 37 });
-        assert_eq!(Level::of(u32::MAX), Level { nodes: 4_194_304, attention: 100 });
+        assert_eq!(Level::of(MIN_ELO + 150), Level { nodes: 109, attention: 35 });
+        assert_eq!(Level::of(u32::MAX), Level { nodes: 65_536, attention: 100 });
         for elo in MIN_ELO..MAX_ELO {
             let (lower, upper) = (Level::of(elo), Level::of(elo + 1));
             assert!(lower.nodes <= upper.nodes && lower.attention <= upper.attention, "{elo}");
-            assert!(lower.nodes < Level::of(elo + 2).nodes, "{elo}");
+        }
+        for (rows, elo) in LEVELS.windows(2).zip((MIN_ELO..).step_by(STEP as usize)) {
+            assert!(rows[0].0 < rows[1].0, "{elo}");
+            assert_eq!(Level::of(elo), Level { nodes: rows[0].0, attention: rows[0].1 });
         }
     }
 }

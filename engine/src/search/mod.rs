@@ -320,10 +320,10 @@ impl Searcher {
         }
     }
 
-    /// Replaces the hash table by an empty one of so many MiB.
+    /// Begins anew with an empty hash table of so many MiB: the histories are forgotten as well.
     ///
     /// # Errors
-    /// If the memory can't be had; the old table is kept.
+    /// If the memory can't be had; everything stays as it was.
     pub fn resize(&mut self, hash_mib: usize) -> Result<(), AllocationError> {
         self.program = Program::new(self.style(), hash_mib)?;
         Ok(())

@@ -25,6 +25,7 @@ use cairn_engine::board::{Board, GameEnd};
 use cairn_engine::params::{self, Param};
 use cairn_engine::piece::Side;
 use cairn_engine::search::{Control, Limits, ScoreText, Searcher, Style, Verdict};
+use cairn_engine::selfplay::Adjudication;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -35,7 +36,7 @@ const ALPHA: f64 = 0.602;
 const STABILITY: f64 = 0.1;
 /// What of a parameter's range its last shift is.
 const LAST_SHIFT: f64 = 1.0 / 20.0;
-/// A game is decided when both sides have agreed on this score so often in a row.
+/// When a game is decided, see [`Adjudication`].
 const DECIDED_SCORE: i32 = 1000;
 const DECIDED_PLIES: u32 = 4;
 /// A game that is longer is a draw.
@@ -349,12 +350,15 @@ fn game(
     nodes: u64,
 ) -> Result<i32> {
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };
-    let mut decided = 0;
+    let mut adjudication = Adjudication::new(DECIDED_SCORE, DECIDED_PLIES);
     for _ in 0..LONGEST_GAME {
         let us = board.side_to_move();
-        let view = if us == Side::White { 1 } else { -1 };
         if let Some(end) = board.outcome() {
-            return Ok(if end == GameEnd::Checkmate { -view } else { 0 });
+            return Ok(match (end, us) {
+                (GameEnd::Checkmate, Side::White) => -1,
+                (GameEnd::Checkmate, Side::Black) => 1,
+                _ => 0,
+            });
         }
         set(params, sides[us.index()]);
         let searcher = &mut searchers[us.index()];
@@ -363,9 +367,8 @@ fn game(
             ScoreText::Centipawns(score) => score,
             ScoreText::Mate(moves) => DECIDED_SCORE.saturating_mul(moves.signum()) * 2,
         };
-        decided = if score.abs() > DECIDED_SCORE { decided + 1 } else { 0 };
-        if decided >= DECIDED_PLIES {
-            return Ok(view * score.signum());
+        if let Some(winner) = adjudication.judge(us, score) {
+            return Ok(if winner == Side::White { 1 } else { -1 });
         }
         board.play(outcome.best.context("no move in a game that is not over")?);
     }
