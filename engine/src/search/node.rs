@@ -36,8 +36,9 @@
 //! | 8b | singular extension, double, negative, multicut (CPW Singular_Extensions, Multi-Cut) | 38 +- 29 | 16 + 6 + 5 + 9 (Rose#31, #33, #73, #35) |
 //! | 8c | late move reductions (CPW Late_Move_Reductions) |  | 338 (Rose#19), 128 (Reckless#103) |
 //! | 8c | reduced by history | 42 +- 29 | 22 (Rose#65) |
-//! | 8c | checks extended, and more seen near the root, in won positions | -2 +- 19; mates are found | |
-//! | 5 | there no reverse futility for the side that loses | -7 +- 26; 200 mates are found in 2.5 s instead of 10 | |
+//! | 8c | checks extended in won positions | -2 +- 19; mates are found | |
+//! | 8a, 8c | there more is seen near the root, `hunts` |  | |
+//! | 5 | no reverse futility near the root for the side that loses in won positions | -7 +- 26; 200 mates are found in 2.5 s instead of 10 | |
 //! | 8c | principal variation search (CPW Principal_Variation_Search) |  | 2 to 50 |
 //! | `delayed` | delayed gain (micro-Max) |  | |
 //! | `deepen` | aspiration windows (CPW Aspiration_Windows) |  | 11 + 10 (Rose#24, #25), 39 (Simbelmyne#126) |
