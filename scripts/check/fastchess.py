@@ -6,6 +6,8 @@ fails, too, when fastchess is missing: a check that was not made is not passed.
 
     scripts/check/fastchess.py --engine target/release/cairn --games 2000 --tc 1+0.01 --concurrency 2
     scripts/check/fastchess.py --games 200 --tc 0.1+0.01 --concurrency 1
+
+A long run can be made in parts, each with a --seed of its own: other openings are played then.
 """
 
 import argparse
@@ -19,6 +21,8 @@ import tempfile
 
 STYLES = ("MicroMax", "Cairn")
 STEPS = 40
+# How often the games are counted aloud where no terminal shows a line that changes.
+PROGRESS = 100
 FAULTS = re.compile(r"warning|loses on time|illegal|disconnect|stall|timeout|error", re.IGNORECASE)
 
 
@@ -45,9 +49,10 @@ def compliance(fastchess, engine, style):
     return good
 
 
-def make_openings(engine, count, folder):
+def make_openings(engine, count, seed, folder):
     """Has the program make up opening positions."""
-    run = subprocess.run([engine, f"genfens {max(1, count // 2)} seed 1 book None", "quit"], capture_output=True, text=True)
+    command = [engine, f"genfens {max(1, count // 2)} seed {seed} book None", "quit"]
+    run = subprocess.run(command, capture_output=True, text=True)
     path = os.path.join(folder, "openings.epd")
     with open(path, "w") as file:
         for line in run.stdout.splitlines():
@@ -62,23 +67,33 @@ def games(fastchess, engine, style, args):
     command += [
         "-each", f"tc={args.tc}", "timemargin=0", f"option.Hash={args.hash}", f"option.Style={style}",
         "-rounds", str(max(1, args.games // 2)), "-games", "2", "-repeat",
-        "-concurrency", str(args.concurrency), "-srand", "1", "-check-mate-pvs",
+        "-concurrency", str(args.concurrency), "-srand", str(args.seed), "-check-mate-pvs",
     ]
+    if args.pgn:
+        command += ["-pgnout", f"file={os.path.abspath(args.pgn)}"]
+    wanted = 2 * max(1, args.games // 2)
     with tempfile.TemporaryDirectory() as folder:
-        openings = os.path.abspath(args.openings) if args.openings else make_openings(engine, args.games, folder)
+        openings = os.path.abspath(args.openings) if args.openings else make_openings(engine, args.games, args.seed, folder)
         kind = "pgn" if openings.endswith(".pgn") else "epd"
         command += ["-openings", f"file={openings}", f"format={kind}", "order=random"]
-        run = subprocess.run(command, capture_output=True, text=True, cwd=folder)
-    output = run.stdout + run.stderr
-    finished = len(re.findall(r"Finished game", output))
-    faults = [line for line in output.splitlines() if FAULTS.search(line)]
-    wanted = 2 * max(1, args.games // 2)
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
+        )
+        lines, finished = [], 0
+        for line in process.stdout:
+            lines.append(line.rstrip())
+            if "Finished game" in line:
+                finished += 1
+                if sys.stderr.isatty() or finished % PROGRESS == 0:
+                    print(f"{finished} of {wanted}", end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr)
+        process.wait()
+    faults = [line for line in lines if FAULTS.search(line)]
     print(f"games, {style}, tc {args.tc}, concurrency {args.concurrency}: {finished} of {wanted}, {len(faults)} faults")
     for line in faults[:10]:
         print(f"  {line}")
-    if run.returncode != 0 or finished != wanted:
-        print(output[-2000:])
-    return run.returncode == 0 and finished == wanted and not faults
+    if process.returncode != 0 or finished != wanted:
+        print("\n".join(lines)[-2000:])
+    return process.returncode == 0 and finished == wanted and not faults
 
 
 def main():
@@ -90,6 +105,8 @@ def main():
     parser.add_argument("--tc", default="1+0.01")
     parser.add_argument("--hash", type=int, default=16)
     parser.add_argument("--concurrency", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1, help="which openings are made up, and their order")
+    parser.add_argument("--pgn", help="keeps the games in this file, behind what is there")
     parser.add_argument("--openings", help="EPD or PGN file; without one the program makes some up")
     args = parser.parse_args()
 
