@@ -210,7 +210,7 @@ params! {
 
     /// Captures are ordered by victim first: so many times its value (CPW, MVV-LVA).
     victim_weight = 16, 4..=64;
-    /// The history of a capture counts divided by this (CPW, MVV-LVA).
+    /// The history of a capture counts divided by this (CPW, History Heuristic).
     capture_history_divisor = 32, 8..=128;
 
     /// Hash table: how many plies deeper an entry of the same position has to be to stay (CPW, Transposition
@@ -220,10 +220,10 @@ params! {
     hash_age_plies = 4, 1..=8;
 
     /// After so many half-moves without progress stored scores are not believed any more (CPW, Fifty-move
-    /// rule).
+    /// Rule).
     careful_clock = 90, 60..=100;
     /// Divides the half-moves that the 50-move rule takes off an evaluation: 200 leaves half of it at the end
-    /// (CPW, 50-move rule).
+    /// (CPW, Fifty-move Rule).
     fifty_scale = 200, 120..=400;
     /// Without pawns a minor piece up, the loser having at most one: what is left, in 64ths (CPW, draw
     /// evaluation).
