@@ -247,8 +247,14 @@ fn next_man(board: &Board, from: u8, step: i8) -> u8 {
 fn generate<S: Sink>(board: &Board, masks: &Masks, sink: &mut S) {
     match Vector::new() {
         Some(vector) => vector.run(Generation { board, masks, sink }),
-        None => generate_by(Walk, board, masks, sink),
+        None => walk(board, masks, sink),
     }
+}
+
+/// Generation without vectors. It is large, and in the way if it is inlined beside the other.
+#[inline(never)]
+fn walk<S: Sink>(board: &Board, masks: &Masks, sink: &mut S) {
+    generate_by(Walk, board, masks, sink);
 }
 
 /// Generation as a task for vectors.

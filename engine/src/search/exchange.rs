@@ -66,8 +66,13 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
     let swap = Swap { us, from, to, victim, balance };
     match Vector::new() {
         Some(vector) => vector.run(SwapOf { board, swap }),
-        None => swap.holds(ByList::new(board, to)),
+        None => swap_by_list(swap, board),
     }
+}
+
+#[inline(never)]
+fn swap_by_list(swap: Swap, board: &Board) -> bool {
+    swap.holds(ByList::new(board, swap.to))
 }
 
 /// The men that attack a square and have not captured there yet.
