@@ -503,6 +503,7 @@ def run_tool(match: Match, command: list[str], home: Path, lock: IO[str], file: 
         finally:
             if tool.poll() is None:
                 stop(tool)
+            tool.stdout.close()
 
 
 def stop(tool: subprocess.Popen[str]) -> None:

@@ -5,9 +5,12 @@ Plays nothing.
 scripts/check/matches.py
 """
 
+import contextlib
+import io
 import math
 import random
 import re
+import shutil
 import sys
 import tempfile
 import unittest
@@ -91,6 +94,15 @@ class Games(unittest.TestCase):
         both, white, black = arena.missing_games(wanted, played[:2] + played[3:7] + played[8:-2])
         self.assertEqual((len(both), white, black), (1, [schedule[2][0]], [schedule[7][0]]))
         self.assertEqual(len(arena.missing_games(wanted, [])[0]), wanted.games // 2)
+
+    def test_a_tool_that_ends_early_is_told(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            wanted = replace(match(2), tool=shutil.which("true") or "true", folder=Path(folder))
+            self.assertRaisesRegex(arena.Trouble, "after 0 of 2 games", arena.play, wanted)
+            (wanted.home() / "games.pgn").write_text(
+                "".join(pgn(*("ab" if is_white else "ba"), "1-0", fen) for fen, is_white in wanted.schedule())
+            )
+            self.assertEqual(arena.play(wanted).tally.games, 2)
 
     def test_the_openings_are_many_and_different(self) -> None:
         self.assertGreaterEqual(len({arena.opening_key(fen) for fen in OPENINGS}), 500)
