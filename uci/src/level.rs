@@ -8,37 +8,40 @@
 //! one move ahead to one that a blitz clock has time for.
 
 /// The weakest level.
-pub const MIN_ELO: u32 = 800;
+pub const MIN_ELO: u32 = 400;
 
 /// The strongest level.
-pub const MAX_ELO: u32 = 2800;
+pub const MAX_ELO: u32 = 2700;
 
 /// How many points of Elo lie between two levels of the table.
 const STEP: u32 = 100;
 
 /// The levels from [`MIN_ELO`] to [`MAX_ELO`], [`STEP`] points apart: nodes and attention.
-const LEVELS: [(u64, u8); 21] = [
-    (64, 30),
+const LEVELS: [(u64, u8); 24] = [
+    (71, 31),
     (91, 34),
-    (128, 37),
-    (181, 41),
-    (256, 44),
-    (362, 48),
-    (512, 51),
-    (724, 55),
-    (1024, 58),
-    (1448, 62),
-    (2048, 65),
-    (2896, 69),
-    (4096, 72),
-    (5793, 76),
-    (8192, 79),
-    (11_585, 83),
-    (16_384, 86),
-    (23_170, 90),
-    (32_768, 93),
-    (46_341, 97),
-    (65_536, 100),
+    (118, 36),
+    (154, 39),
+    (209, 42),
+    (315, 46),
+    (473, 50),
+    (678, 54),
+    (960, 57),
+    (1359, 61),
+    (1971, 65),
+    (2872, 69),
+    (4203, 72),
+    (5837, 76),
+    (8129, 79),
+    (11_344, 83),
+    (14_995, 85),
+    (19_630, 88),
+    (25_532, 91),
+    (33_200, 94),
+    (43_200, 97),
+    (60_000, 100),
+    (100_000, 100),
+    (170_000, 100),
 ];
 
 const _: () = assert!(LEVELS.len() == ((MAX_ELO - MIN_ELO) / STEP + 1) as usize);
@@ -73,9 +76,9 @@ mod tests {
 
     #[test]
     fn more_points_mean_more_nodes_and_more_attention() {
-        assert_eq!(Level::of(0), Level { nodes: 64, attention: 30 });
-        assert_eq!(Level::of(MIN_ELO + 150), Level { nodes: 109, attention: 35 });
-        assert_eq!(Level::of(u32::MAX), Level { nodes: 65_536, attention: 100 });
+        assert_eq!(Level::of(0), Level { nodes: 71, attention: 31 });
+        assert_eq!(Level::of(MIN_ELO + 150), Level { nodes: 104, attention: 35 });
+        assert_eq!(Level::of(u32::MAX), Level { nodes: 170_000, attention: 100 });
         for elo in MIN_ELO..MAX_ELO {
             let (lower, upper) = (Level::of(elo), Level::of(elo + 1));
             assert!(lower.nodes <= upper.nodes && lower.attention <= upper.attention, "{elo}");
