@@ -294,7 +294,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     },
     UciOption {
         name: "UCI_Elo",
-        doc: "The strength when it is limited; the scale is not measured yet.",
+        doc: "The strength when it is limited, on a scale close to CCRL Blitz; see `level`.",
         kind: Kind::Spin {
             default: level::MAX_ELO as i64,
             min: level::MIN_ELO as i64,
