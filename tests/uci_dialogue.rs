@@ -504,8 +504,8 @@ fn a_limited_strength_is_a_limited_number_of_nodes_and_repeats() {
         (nodes, pv, lines.last().cloned())
     };
     let (weak, strong) = (play_level("Cairn", "800", false), play_level("Cairn", "1200", false));
-    assert!(weak.0 <= 64 && strong.0 > 64 && strong.0 <= 1024, "{weak:?} {strong:?}");
-    assert!(play_level("Cairn", "800", true).0 > 1024, "nobody is spared in analysis");
+    assert!(weak.0 < strong.0 && strong.0 < 1500, "{weak:?} {strong:?}");
+    assert!(play_level("Cairn", "800", true).0 > 1500, "nobody is spared in analysis");
     for style in ["Cairn", "MicroMax"] {
         assert_eq!(play_level(style, "1000", false), play_level(style, "1000", false));
     }
