@@ -70,6 +70,7 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
     }
 }
 
+/// An exchange without vectors; inlined it would be in the way of the other.
 #[inline(never)]
 fn swap_by_list(swap: Swap, board: &Board) -> bool {
     swap.holds(ByList::new(board, swap.to))
