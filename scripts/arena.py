@@ -570,14 +570,13 @@ def play(match: Match, fresh: bool = False) -> Outcome:
             outcome.broken_off = run_tool(match, command, home, lock, file, progress)
         progress.finish()
         file.read()
-        decided = match.sprt is not None and match.sprt.verdict(file.games) is not None
-        if not decided and not outcome.broken_off and len(file.games) < match.games:
-            raise Trouble(
-                f"the tool has ended after {len(file.games)} of {match.games} games, see {home / 'tool.log'}; "
-                "the same command goes on with it"
-            )
     outcome.broken_off = outcome.broken_off and len(file.games) < match.games
     outcome.verdict = match.sprt.verdict(file.games) if match.sprt else None
+    if not outcome.broken_off and outcome.verdict is None and len(file.games) < match.games:
+        raise Trouble(
+            f"the tool has ended after {len(file.games)} of {match.games} games, see {home / 'tool.log'}; "
+            "the same command goes on with it"
+        )
     count_faults(match, outcome)
     return outcome
 
