@@ -9,9 +9,11 @@
 //! `STATE.csv` holds how many pairs were played and what the parameters have come to; a run that was
 //! broken off goes on from there. `duel` plays the given values, which may be out of their range,
 //! against those of the source: what is a number worth, or the technique that it turns off?
-//! Parameters belong to a whole process, so the games are played by processes of this program. Built with `cargo build --release -p tune --features spsa`; run it from
-//! the repository's root, as the openings are `scripts/openings.epd`. Source:
-//! <https://www.chessprogramming.org/SPSA>, with the gains that OpenBench has for it.
+//! Parameters belong to a whole process, so the games are played by processes of this program.
+//!
+//! Built with `cargo build --release -p tune --features spsa`; run it from the repository's root, as the
+//! openings are `scripts/openings.epd`. Source: <https://www.chessprogramming.org/SPSA>, with the gains
+//! that OpenBench has for it.
 
 use std::fmt::Write as _;
 use std::fs;
