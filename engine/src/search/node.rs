@@ -39,7 +39,7 @@
 //! | 8c | late move reductions (CPW Late_Move_Reductions) | 137 +- 77 \* | 338 (Rose#19), 128 (Reckless#103) |
 //! | 8c | reduced by history | 42 +- 29 | 22 (Rose#65) |
 //! | 8c | checks extended in won positions | -2 +- 19; mates are found | |
-//! | 8a, 8c | there more is seen near the root, `hunts` |  | |
+//! | 8a, 8c | there more is seen near the root, `hunts` | 34 +- 31 | |
 //! | 5 | no reverse futility near the root for the side that loses in won positions | -7 +- 26; 200 mates are found in 2.5 s instead of 10 | |
 //! | 8c | principal variation search (CPW Principal_Variation_Search) |  | 2 to 50 |
 //! | `delayed` | delayed gain (micro-Max) | a penalty of 1 against none -17 +- 43, against 2 -5 +- 39 | |
