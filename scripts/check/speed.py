@@ -59,17 +59,10 @@ def read_positions(path):
     return [" ".join(fields[:4]) + " 0 1" for fields in lines if len(fields) >= 4]
 
 
-def start(engine, mebibytes):
-    """The engine, running and set up."""
-    if engine.protocol != "uci":
-        raise arena.Trouble(f"{engine.name} does not speak UCI")
-    running = chess.engine.SimpleEngine.popen_uci(list(engine.command), timeout=20)
-    try:
-        running.configure({"Hash": mebibytes, **dict(engine.options)})
-    except chess.engine.EngineError:
-        running.close()
-        raise
-    return running
+def set_up(running, options, mebibytes):
+    """One thread, the hash table and what else the engine is told; what is told last holds."""
+    threads = {"Threads": 1} if "Threads" in running.options else {}
+    running.configure({**threads, "Hash": mebibytes, **dict(options)})
 
 
 def speed(engine, board, seconds):
@@ -103,7 +96,11 @@ def main():
         if not fens or args.rounds < 1 or args.seconds <= 0:
             raise arena.Trouble("there is nothing to measure")
         for text, options in ((args.a, args.option_a), (args.b, args.option_b)):
-            running.append(start(arena.find_engine(text, options=options), args.hash))
+            engine = arena.find_engine(text, options=options)
+            if engine.protocol != "uci":
+                raise arena.Trouble(f"{engine.name} does not speak UCI")
+            running.append(chess.engine.SimpleEngine.popen_uci(list(engine.command), timeout=20))
+            set_up(running[-1], engine.options, args.hash)
         ratios = compare(running, fens, args)
     except (arena.Trouble, chess.engine.EngineError, ValueError, OSError) as trouble:
         print(f"speed.py: {trouble}", file=sys.stderr)

@@ -17,7 +17,7 @@
 //! | 3 | improving (CPW Improving) |  | 23 (Rose#30) |
 //! | 3, 10 | correction histories for pawns and other men (CPW Static_Evaluation_Correction_History) | 142 +- 80 \* | 17 + 44 (Rose#116, #117) |
 //! | 3 | reverse futility before the table is asked | 4 +- 32 and 3.5 % speed | |
-//! | 4 | hash cutoffs, hash move (CPW Transposition_Table) | 271 +- 82 \* | 112 + 80 (Rose#18, #6) |
+//! | 4 | hash cutoffs, hash move (CPW Transposition_Table) | 271 +- 82 \*, quiescence without the table too | 112 + 80 (Rose#18, #6) |
 //! | 4, `quiesce` | the table in quiescence | 28 +- 23 | 10 (Rose#40) |
 //! | 5 | reverse futility (CPW Reverse_Futility_Pruning) | 75 +- 29 | 73 (Reckless#92), 78 (Simbelmyne#127) |
 //! | 5 | razoring (CPW Razoring) | 18 +- 27 | 5 to 9 |
