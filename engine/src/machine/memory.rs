@@ -101,17 +101,17 @@ impl<const WORDS: usize> DerefMut for Lines<WORDS> {
     }
 }
 
-/// Starts fetching a line into the cache.
+/// Starts fetching the cache line that a value begins on.
 #[inline(always)]
-pub(crate) fn prefetch<const WORDS: usize>(line: &Line<WORDS>) {
+pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: prefetching has no effect but on timing, and the address is that of a live reference.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast());
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = line;
+    let _ = value;
 }
 
 #[cfg(test)]

@@ -65,14 +65,14 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
     let victim = is_en_passant.then(|| mv.to().en_passant_victim().raw());
     let swap = Swap { us, from, to, victim, balance };
     match Vector::new() {
-        Some(vector) => vector.run(SwapOf { board, swap }),
-        None => swap_by_list(swap, board),
+        Some(vector) => vector.run(SwapOf { board, swap: &swap }),
+        None => swap_by_list(&swap, board),
     }
 }
 
 /// An exchange without vectors; inlined it would be in the way of the other.
 #[inline(never)]
-fn swap_by_list(swap: Swap, board: &Board) -> bool {
+fn swap_by_list(swap: &Swap, board: &Board) -> bool {
     swap.holds(ByList::new(board, swap.to))
 }
 
@@ -101,7 +101,7 @@ struct Swap {
 impl Swap {
     /// Whether it reaches the threshold.
     #[inline(always)]
-    fn holds(self, mut attackers: impl Attackers) -> bool {
+    fn holds(&self, mut attackers: impl Attackers) -> bool {
         attackers.remove(self.from);
         if let Some(victim) = self.victim {
             attackers.remove(victim);
@@ -129,7 +129,8 @@ impl Swap {
 /// An exchange as a task for vectors.
 struct SwapOf<'a> {
     board: &'a Board,
-    swap: Swap,
+    /// Not moved in here: copying its parts as words would wait until they were written one by one.
+    swap: &'a Swap,
 }
 
 impl Task for SwapOf<'_> {
@@ -268,7 +269,11 @@ mod tests {
                 for balance in (-1500..0).step_by(50) {
                     let swap = Swap { us, from, to, victim, balance };
                     let by_list = swap.holds(ByList::new(&board, to));
-                    assert_eq!(vector.run(SwapOf { board: &board, swap }), by_list, "{fen} {mv:?}");
+                    assert_eq!(
+                        vector.run(SwapOf { board: &board, swap: &swap }),
+                        by_list,
+                        "{fen} {mv:?}"
+                    );
                 }
             }
         }

@@ -6,6 +6,7 @@
 
 use super::structure::{Parts, SIDES, table_index};
 use crate::board::Board;
+use crate::machine::memory;
 use crate::moves::Move;
 use crate::params;
 use crate::piece::{Kind, Piece, Side};
@@ -129,6 +130,16 @@ impl Histories {
 
     pub(crate) fn update_capture(&mut self, moving: PieceTo, captured: Kind, bonus: i32) {
         apply(&mut self.capture[moving.index()][captured.compact()], bonus, HISTORY_LIMIT);
+    }
+
+    /// Announces that the corrections of positions like this will be asked for.
+    #[inline]
+    pub(crate) fn prefetch_correction(&self, parts: &Parts) {
+        memory::prefetch(&self.pawn_correction[table_index(parts.pawns, CORRECTIONS)]);
+        for side in SIDES {
+            let index = table_index(parts.others[side.index()], CORRECTIONS);
+            memory::prefetch(&self.others_correction[side.index()][index]);
+        }
     }
 
     /// By how much the evaluation of positions like this has been off, in centipawns.

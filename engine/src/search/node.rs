@@ -50,7 +50,7 @@ use super::entry::{self, Bound, CairnTable, Stored};
 use super::exchange::{captured_value, exchange_reaches};
 use super::history::{self, Histories, PieceTo};
 use super::picker::{Picker, captured_kind, is_noisy, moving};
-use super::prune::{self, Facts, Lateness, Others, Singularity};
+use super::prune::{self, Facts, Late, Others, Singularity};
 use super::structure::Structure;
 use super::{Control, POLL_INTERVAL};
 use crate::board::{Board, FIFTY_MOVES, Observer};
@@ -259,6 +259,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     fn make(&mut self, mv: Move, ply: usize) {
         self.frames[ply].moved = moving(&self.board, mv);
         self.board.make(mv, &mut self.watchers);
+        self.histories.prefetch_correction(self.watchers.structure.parts());
     }
 
     #[inline]
@@ -394,7 +395,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let masks = Masks::given(&self.board, in_check);
         let mut picker = Picker::new(&self.board, masks, hash_move, earlier);
         let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
-        let lateness = Lateness::of_node(K::PV, cut_node, improving, hash_is_noisy);
+        let node_reduction = prune::node_reduction(K::PV, cut_node, improving, hash_is_noisy);
         let mut best = -INFINITY;
         let mut best_move = None;
         let mut number = 0;
@@ -411,6 +412,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 continue;
             }
             let Some(moving) = moving(&self.board, mv) else { continue };
+            // Even if it is skipped: otherwise the table would be waited for the longer.
+            self.table.prefetch(self.board.likely_keys_after(mv));
             number += 1;
             if K::ROOT {
                 self.control.begin_root_move(mv, number as u32);
@@ -430,8 +433,6 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             if !K::ROOT && best > -MATE_BAND && !hunts && self.skips(&facts, alpha, &candidate) {
                 continue;
             }
-
-            self.table.prefetch(self.board.likely_keys_after(mv));
 
             // 8b. Extend the only good move.
             let mut extension = 0;
@@ -464,8 +465,9 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             let mut full_null_search = !K::PV || number > 1;
             if late && (quiet || bad_noisy || !K::PV) {
                 let checks = self.board.in_check_after_move();
-                let late = Lateness { checks, hunts, history, ..lateness };
-                let reduced = prune::reduced_depth(new_depth, reduction, &late);
+                let late = Late { checks, hunts, history };
+                let reduction = reduction + node_reduction;
+                let reduced = prune::reduced_depth(new_depth, reduction, late);
                 score = self.reply::<NonPv>(null, standing, reduced, ply, true);
                 full_null_search = score > alpha && reduced < new_depth;
             }
@@ -809,7 +811,10 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                     continue;
                 }
             }
-            self.table.prefetch(self.board.likely_keys_after(mv));
+            // Where it will be asked for certain.
+            if K::PV || in_check {
+                self.table.prefetch(self.board.likely_keys_after(mv));
+            }
             self.make(mv, ply);
             let window = Window { alpha, beta };
             let score =

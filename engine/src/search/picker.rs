@@ -34,6 +34,39 @@ pub(crate) enum Quiets {
     None,
 }
 
+/// A move with what decides when its turn comes: from the highest bits the score, the place, the first the
+/// greatest, and the move. In one word the best is the greatest; written in parts and read whole, it would
+/// have to be waited for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Scored(i64);
+
+impl Scored {
+    #[inline(always)]
+    fn new(mv: Move, score: i32, place: usize) -> Scored {
+        Scored(i64::from(score) << 32 | i64::from(mv.raw())).at(place)
+    }
+
+    #[inline(always)]
+    const fn at(self, place: usize) -> Scored {
+        Scored(self.0 & !(0xffff << 16) | (!place as u16 as i64) << 16)
+    }
+
+    #[inline(always)]
+    const fn place(self) -> usize {
+        !((self.0 >> 16) as u16) as usize
+    }
+
+    #[inline(always)]
+    const fn score(self) -> i32 {
+        (self.0 >> 32) as i32
+    }
+
+    #[inline(always)]
+    const fn mv(self) -> Option<Move> {
+        Move::from_raw(self.0 as u16)
+    }
+}
+
 /// Hands out the moves of a node.
 pub(crate) struct Picker {
     stage: Stage,
@@ -41,7 +74,7 @@ pub(crate) struct Picker {
     /// Whether only captures and promotions are wanted.
     noisy_only: bool,
     quiets: Quiets,
-    moves: ArrayVec<(Move, i32), MAX_MOVES>,
+    moves: ArrayVec<Scored, MAX_MOVES>,
     bad: ArrayVec<Move, MAX_MOVES>,
     next: usize,
     /// The moves one and two half-moves earlier.
@@ -123,7 +156,12 @@ impl Picker {
                 Quiets::Checks => {
                     self.moves.drain(..self.next);
                     self.next = 0;
-                    self.moves.retain(|&mut (mv, _)| movegen::gives_check(board, mv));
+                    self.moves.retain(|scored| {
+                        scored.mv().is_some_and(|mv| movegen::gives_check(board, mv))
+                    });
+                    for (place, scored) in self.moves.iter_mut().enumerate() {
+                        *scored = scored.at(place);
+                    }
                 }
                 Quiets::None => self.begin_bad_noisy(),
             }
@@ -183,7 +221,7 @@ impl Picker {
     /// and not the hash move.
     pub(crate) fn quiet_score(&self) -> Option<i32> {
         match self.stage {
-            Stage::Quiet => self.moves.get(self.next.wrapping_sub(1)).map(|&(_, score)| score),
+            Stage::Quiet => self.moves.get(self.next.wrapping_sub(1)).map(|scored| scored.score()),
             _ => None,
         }
     }
@@ -198,17 +236,16 @@ impl Picker {
     fn pick(&mut self, board: &Board) -> Option<Move> {
         loop {
             let rest = self.moves.get_mut(self.next..)?;
-            let mut best = 0;
-            let mut best_score = rest.first()?.1;
-            for (index, &(_, score)) in rest.iter().enumerate() {
-                if score > best_score {
-                    best = index;
-                    best_score = score;
-                }
+            let first = *rest.first()?;
+            let mut best = first;
+            // Folded, it would be compiled for vectors, and slower.
+            for &scored in &rest[1..] {
+                best = best.max(scored);
             }
-            rest.swap(0, best);
+            *rest.get_mut(best.place() - self.next)? = first.at(best.place());
+            rest[0] = best;
             self.next += 1;
-            let mv = rest[0].0;
+            let mv = best.mv()?;
             if movegen::king_is_safe(board, mv) {
                 return Some(mv);
             }
@@ -249,7 +286,8 @@ impl Picker {
         self.next = 0;
         let hash_move = self.hash_move;
         let others = list.iter().copied().filter(|&mv| Some(mv) != hash_move);
-        self.moves.extend(others.map(|mv| (mv, score(mv))));
+        let scored = others.enumerate().map(|(place, mv)| Scored::new(mv, score(mv), place));
+        self.moves.extend(scored);
     }
 }
 

@@ -255,15 +255,28 @@ pub(crate) fn late_move_reduction(depth: i32, number: i32, quiet: bool) -> i32 {
     if quiet { params::lmr_base() + product } else { product * params::lmr_noisy_share() / 1024 }
 }
 
-/// What a late move's reduction depends on beside depth and number.
+/// How much less deeply all late moves of a node are searched beside that, in 1024ths of a ply. A cut node
+/// is expected to fail high; where the hash move captures or promotes, quiet moves are less likely to be
+/// best.
+pub(crate) fn node_reduction(
+    pv: bool,
+    cut_node: bool,
+    improving: bool,
+    hash_is_noisy: bool,
+) -> i32 {
+    when(cut_node, params::lmr_cut_node())
+        + when(!improving, params::lmr_not_improving())
+        + when(hash_is_noisy, params::lmr_noisy_hash())
+        - when(pv, params::lmr_pv())
+}
+
+const fn when(condition: bool, amount: i32) -> i32 {
+    if condition { amount } else { 0 }
+}
+
+/// What a late move's reduction depends on beside depth, number and node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Lateness {
-    pub(crate) pv: bool,
-    /// The node is expected to fail high.
-    pub(crate) cut_node: bool,
-    pub(crate) improving: bool,
-    /// The hash move captures or promotes: quiet moves are less likely to be best.
-    pub(crate) hash_is_noisy: bool,
+pub(crate) struct Late {
     /// The move gives check.
     pub(crate) checks: bool,
     /// A shorter win is looked for, see [`hunts`].
@@ -271,27 +284,9 @@ pub(crate) struct Lateness {
     pub(crate) history: i32,
 }
 
-impl Lateness {
-    /// What all late moves of a node have in common.
-    pub(crate) const fn of_node(
-        pv: bool,
-        cut_node: bool,
-        improving: bool,
-        hash_is_noisy: bool,
-    ) -> Lateness {
-        let (checks, hunts, history) = (false, false, 0);
-        Lateness { pv, cut_node, improving, hash_is_noisy, checks, hunts, history }
-    }
-}
-
 /// How deeply a late move is searched at first: at least one ply, and no deeper than `depth`.
-pub(crate) fn reduced_depth(depth: i32, reduction: i32, late: &Lateness) -> i32 {
-    let when = |condition: bool, amount: i32| if condition { amount } else { 0 };
+pub(crate) fn reduced_depth(depth: i32, reduction: i32, late: Late) -> i32 {
     let reduction = reduction
-        + when(late.cut_node, params::lmr_cut_node())
-        + when(!late.improving, params::lmr_not_improving())
-        + when(late.hash_is_noisy, params::lmr_noisy_hash())
-        - when(late.pv, params::lmr_pv())
         - when(late.checks, params::lmr_check())
         - when(late.hunts, params::hunt_relief())
         - late.history * 1024 / params::lmr_history_divisor();
@@ -344,17 +339,26 @@ mod tests {
 
     #[test]
     fn what_speaks_for_a_move_deepens_it() {
-        let plain = Lateness::of_node(false, false, true, false);
-        let depth = |late: Lateness| reduced_depth(10, 4 * 1024, &late);
+        let plain = Late { checks: false, hunts: false, history: 0 };
+        let depth = |late: Late| reduced_depth(10, 4 * 1024, late);
         assert_eq!(depth(plain), 6);
-        assert!(depth(Lateness { cut_node: true, ..plain }) < 6);
-        assert!(depth(Lateness { history: 16384, ..plain }) > 6);
-        assert!(depth(Lateness { history: -16384, ..plain }) < 6);
-        assert!(depth(Lateness { pv: true, checks: true, ..plain }) > 6);
-        assert!(depth(Lateness { hunts: true, ..plain }) > 6);
+        assert!(depth(Late { history: 16384, ..plain }) > 6);
+        assert!(depth(Late { history: -16384, ..plain }) < 6);
+        assert!(depth(Late { checks: true, ..plain }) > 6);
+        assert!(depth(Late { hunts: true, ..plain }) > 6);
         for reduction in [-9000, 0, 9000, 90_000] {
-            assert!((1..=10).contains(&reduced_depth(10, reduction, &plain)));
+            assert!((1..=10).contains(&reduced_depth(10, reduction, plain)));
         }
+    }
+
+    #[test]
+    fn what_speaks_for_a_node_deepens_its_late_moves() {
+        let plain = node_reduction(false, false, true, false);
+        assert_eq!(plain, 0);
+        assert!(node_reduction(true, false, true, false) < plain);
+        assert!(node_reduction(false, true, true, false) > plain);
+        assert!(node_reduction(false, false, false, false) > plain);
+        assert!(node_reduction(false, false, true, true) > plain);
     }
 
     #[test]
