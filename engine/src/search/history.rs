@@ -40,8 +40,7 @@ impl PieceTo {
 
     #[inline(always)]
     pub(crate) const fn new(piece: Piece, to: Square) -> PieceTo {
-        let piece = piece.side().index() * KINDS + piece.kind().compact();
-        PieceTo((piece * SQUARES + compact(to)) as u16)
+        PieceTo((piece.compact() * SQUARES + compact(to)) as u16)
     }
 
     #[inline(always)]
