@@ -3,16 +3,20 @@
 
 Both search each position in turns, so that whatever else the machine does meets both alike. The ratio of a
 position is the median of its rounds, and the ratio of the run the median of the positions: above 1, A is
-the faster. What counts as a node is every engine's own affair. Engines are named as for match.sh. Needs the
-package `chess` (pip install chess).
+the faster. Where the file of a program happens to lie in memory makes up to 6 % between it and its own copy:
+for small differences have each round begin with new copies. What counts as a node is every engine's own
+affair. Engines are named as for match.sh. Needs the package `chess` (pip install chess).
 
     scripts/check/speed.py cairn toga2
-    scripts/check/speed.py target/new target/old --seconds 0.5 --rounds 9
+    scripts/check/speed.py target/new target/old --copies --seconds 0.1 --rounds 20
 """
 
 import argparse
+import contextlib
+import shutil
 import statistics
 import sys
+import tempfile
 from pathlib import Path
 
 import chess
@@ -45,6 +49,7 @@ def arguments():
     parser.add_argument("b", metavar="B", help="... beside this one's")
     parser.add_argument("--seconds", type=float, default=0.7, help="for each search")
     parser.add_argument("--rounds", type=int, default=5, help="searches of each position by each engine")
+    parser.add_argument("--copies", action="store_true", help="begin each round with new copies of both programs")
     parser.add_argument("--hash", type=int, default=64, help="MiB")
     parser.add_argument("--option-a", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--option-b", action="append", default=[], metavar="NAME=VALUE")
@@ -59,10 +64,16 @@ def read_positions(path):
     return [" ".join(fields[:4]) + " 0 1" for fields in lines if len(fields) >= 4]
 
 
-def set_up(running, options, mebibytes):
-    """One thread, the hash table and what else the engine is told; what is told last holds."""
+def start(stack, engine, mebibytes, folder):
+    """Runs an engine, or a copy of it in a folder: one thread, the hash table and what else it is told."""
+    command = list(engine.command)
+    if folder:
+        command[0] = shutil.copy(command[0], tempfile.mkdtemp(dir=folder))
+    running = stack.enter_context(chess.engine.SimpleEngine.popen_uci(command, timeout=20))
     threads = {"Threads": 1} if "Threads" in running.options else {}
-    running.configure({**threads, "Hash": mebibytes, **dict(options)})
+    # What is told last holds.
+    running.configure({**threads, "Hash": mebibytes, **dict(engine.options)})
+    return running
 
 
 def speed(engine, board, seconds):
@@ -77,37 +88,39 @@ def speed(engine, board, seconds):
 
 
 def compare(engines, fens, args):
-    """The ratio of each position."""
-    ratios = []
-    for fen in fens:
-        board = chess.Board(fen)
-        rounds = [[speed(engine, board, args.seconds) for engine in engines] for _ in range(args.rounds)]
-        ratios.append(statistics.median(a / b for a, b in rounds))
-        a, b = (statistics.median(side) / 1e6 for side in zip(*rounds))
-        print(f"{ratios[-1]:.2f}   {a:.2f} and {b:.2f} million nodes/s   {fen}", flush=True)
-    return ratios
+    """The speeds of both engines in each position, a pair for each round."""
+    speeds = [[] for _ in fens]
+    for number in range(args.rounds):
+        progress = f"round {number + 1} of {args.rounds}"
+        print(progress, end="\r", file=sys.stderr, flush=True)
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory()) if args.copies else None
+            running = [start(stack, engine, args.hash, folder) for engine in engines]
+            for pairs, fen in zip(speeds, fens):
+                board = chess.Board(fen)
+                pairs.append([speed(engine, board, args.seconds) for engine in running])
+    print(" " * len(progress), end="\r", file=sys.stderr, flush=True)
+    return speeds
 
 
 def main():
     args = arguments()
-    running = []
     try:
         fens = read_positions(args.positions) if args.positions else POSITIONS
         if not fens or args.rounds < 1 or args.seconds <= 0:
             raise arena.Trouble("there is nothing to measure")
-        for text, options in ((args.a, args.option_a), (args.b, args.option_b)):
-            engine = arena.find_engine(text, options=options)
+        engines = [arena.find_engine(args.a, options=args.option_a), arena.find_engine(args.b, options=args.option_b)]
+        for engine in engines:
             if engine.protocol != "uci":
                 raise arena.Trouble(f"{engine.name} does not speak UCI")
-            running.append(chess.engine.SimpleEngine.popen_uci(list(engine.command), timeout=20))
-            set_up(running[-1], engine.options, args.hash)
-        ratios = compare(running, fens, args)
+        speeds = compare(engines, fens, args)
     except (arena.Trouble, chess.engine.EngineError, ValueError, OSError) as trouble:
         print(f"speed.py: {trouble}", file=sys.stderr)
         return 2
-    finally:
-        for engine in running:
-            engine.close()
+    ratios = [statistics.median(a / b for a, b in pairs) for pairs in speeds]
+    for ratio, pairs, fen in zip(ratios, speeds, fens):
+        a, b = (statistics.median(side) / 1e6 for side in zip(*pairs))
+        print(f"{ratio:.2f}   {a:.2f} and {b:.2f} million nodes/s   {fen}")
     ratio = statistics.median(ratios)
     print(
         f"{args.a} beside {args.b}, {len(ratios)} positions, {args.rounds} rounds of {args.seconds} s:"
