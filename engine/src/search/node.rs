@@ -412,7 +412,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 continue;
             }
             let Some(moving) = moving(&self.board, mv) else { continue };
-            // Even if it is skipped: otherwise the table would be waited for the longer.
+            // Early, though some moves are skipped: the later, the longer the table is waited for.
             self.table.prefetch(self.board.likely_keys_after(mv));
             number += 1;
             if K::ROOT {
@@ -811,7 +811,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                     continue;
                 }
             }
-            // Where it will be asked for certain.
+            // Only where the table is certain to be asked.
             if K::PV || in_check {
                 self.table.prefetch(self.board.likely_keys_after(mv));
             }
