@@ -257,7 +257,15 @@ impl Piece {
     #[must_use]
     #[inline(always)]
     pub const fn compact(self) -> usize {
-        COMPACT[(self.0 & 31) as usize] as usize
+        self.compact_seen_by(Side::White)
+    }
+
+    /// [`Piece::compact`] with this side's men as the first 6.
+    #[must_use]
+    #[inline(always)]
+    pub const fn compact_seen_by(self, side: Side) -> usize {
+        let turned = if let Side::Black = side { Side::White.bit() | Side::Black.bit() } else { 0 };
+        COMPACT[((self.0 ^ turned) & 31) as usize] as usize
     }
 
     /// The FEN letter: upper case for white.
@@ -305,8 +313,11 @@ mod tests {
     fn compact_numbers_tell_kind_and_side() {
         for piece in Piece::all() {
             let black = usize::from(piece.side() == Side::Black);
-            assert_eq!(piece.compact(), piece.kind().compact() + black * Kind::COMPACT_COUNT);
-            assert_eq!(Piece::new(piece.side(), piece.kind()), piece);
+            let [first, second] =
+                [0, Kind::COMPACT_COUNT].map(|most| piece.kind().compact() + most);
+            assert_eq!(piece.compact(), [first, second][black]);
+            assert_eq!(piece.compact_seen_by(Side::White), [first, second][black]);
+            assert_eq!(piece.compact_seen_by(Side::Black), [second, first][black]);
         }
     }
 

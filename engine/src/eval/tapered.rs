@@ -77,26 +77,10 @@ impl View {
     /// The number of the weight that a man takes.
     #[inline(always)]
     const fn weight(self, piece: Piece, square: Square) -> usize {
-        let first = FIRST_WEIGHTS[self.side as usize][piece.index() & 31];
-        self.table as usize + first as usize + (square.compact() ^ self.turn) as usize
+        let man = piece.compact_seen_by(self.side);
+        self.table as usize + 64 * man + (square.compact() ^ self.turn) as usize
     }
 }
-
-/// The first weight of a table for each piece, by the side whose king looks: its own men, then the enemy's.
-const FIRST_WEIGHTS: [[u16; 32]; 2] = {
-    let mut first = [[0; 32]; 2];
-    let mut i = 0;
-    while i < Kind::ALL.len() {
-        let kind = Kind::ALL[i];
-        let own = (kind.compact() * 64) as u16;
-        let enemy = own + (KINDS * 64) as u16;
-        let (white, black) = (Piece::new(Side::White, kind), Piece::new(Side::Black, kind));
-        (first[0][white.index()], first[0][black.index()]) = (own, enemy);
-        (first[1][white.index()], first[1][black.index()]) = (enemy, own);
-        i += 1;
-    }
-    first
-};
 
 /// The numbers of the weights that a man takes in this position, below [`WEIGHTS`]: the one that adds
 /// to white's view, and the one that is taken off for black's.
