@@ -188,11 +188,7 @@ fn mates_of(record: &Record, searcher: &mut Searcher) -> Vec<(u32, bool, String)
         }
         let limits = Limits { nodes: Some(3000), ..Limits::default() };
         let (best, score) = search(searcher, &board, &limits);
-        let score = match score {
-            ScoreText::Centipawns(score) => score,
-            ScoreText::Mate(moves) => moves.signum() * 8000,
-        };
-        look(&board, score);
+        look(&board, score.to_score());
         board.play(best.unwrap());
     }
     found

@@ -41,15 +41,6 @@ fn new() -> Searcher {
     Searcher::new(Style::Cairn, 4).unwrap()
 }
 
-/// A number that is larger for a better score.
-fn rank(score: ScoreText) -> i32 {
-    match score {
-        ScoreText::Centipawns(score) => score,
-        ScoreText::Mate(moves @ 1..) => 100_000 - moves,
-        ScoreText::Mate(moves) => -100_000 - moves,
-    }
-}
-
 fn depth(depth: u32) -> Limits {
     Limits { depth: Some(depth), ..Limits::default() }
 }
@@ -281,7 +272,7 @@ fn lines_come_in_order_and_begin_with_different_moves() {
     // From here later lines turn out better than earlier ones.
     let (_, from_start) = search_with(&mut new(), START, &Limits { multi_pv: 4, ..depth(9) });
     for lines in reports.chunks(4).chain(from_start.chunks(4)) {
-        assert!(lines.is_sorted_by_key(|line| -rank(line.2)), "{lines:?}");
+        assert!(lines.is_sorted_by_key(|line| -line.2.to_score()), "{lines:?}");
         let mut firsts: Vec<u16> = lines.iter().map(|line| line.3[0].raw()).collect();
         firsts.sort_unstable();
         firsts.dedup();

@@ -6,8 +6,8 @@
 use crate::board::{Board, GameEnd};
 use crate::moves::Move;
 use crate::piece::Side;
-use crate::score::{MATE, Score};
-use crate::search::{Control, Limits, ScoreText, Searcher, Verdict};
+use crate::score::Score;
+use crate::search::{Control, Limits, Searcher, Verdict};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -15,11 +15,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 const OPENING_PLIES: u64 = 8;
 /// An opening is given up if the side to move stands better or worse than this, in centipawns.
 const OPENING_BALANCE: Score = 300;
-/// When a game is decided, see [`Adjudication`].
-const DECIDED_SCORE: Score = 2000;
-const DECIDED_PLIES: u32 = 4;
-/// A game that is longer is a draw.
-const LONGEST_GAME: usize = 400;
+/// When the games of a series are broken off.
+const EARLY_END: EarlyEnd = EarlyEnd { decided_score: 2000, decided_plies: 4, longest_game: 400 };
 /// How far beyond its node budget an iteration may go on, as a multiple.
 const HARD_FACTOR: u64 = 8;
 
@@ -33,6 +30,23 @@ pub enum GameResult {
     Draw = 1,
     /// White won.
     WhiteWins = 2,
+}
+
+impl GameResult {
+    /// The result of a game that this side won.
+    #[must_use]
+    pub const fn won_by(side: Side) -> GameResult {
+        match side {
+            Side::White => GameResult::WhiteWins,
+            Side::Black => GameResult::BlackWins,
+        }
+    }
+
+    /// The result for white: 1, 0 or -1.
+    #[must_use]
+    pub const fn for_white(self) -> i32 {
+        self as i32 - GameResult::Draw as i32
+    }
 }
 
 /// Decides a game that both sides agree on: one after the other they have found the same side to be
@@ -66,6 +80,44 @@ impl Adjudication {
         };
         self.ahead = Some((side, plies));
         (plies >= self.plies).then_some(side)
+    }
+}
+
+/// When a game is broken off before the rules end it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EarlyEnd {
+    /// A side has won that is ahead by more than this, in centipawns, for `decided_plies` in a row,
+    /// see [`Adjudication`].
+    pub decided_score: Score,
+    /// For how many half-moves, from 1.
+    pub decided_plies: u32,
+    /// A game that is longer, in half-moves, is a draw.
+    pub longest_game: usize,
+}
+
+/// Plays a game on from the position on the board: `choose` answers with a legal move and its score from
+/// the mover's view, or with `None` to give the game up, which then has no result.
+pub fn play_game(
+    board: &mut Board,
+    early_end: &EarlyEnd,
+    mut choose: impl FnMut(&Board) -> Option<(Move, Score)>,
+) -> Option<GameResult> {
+    let mut adjudication = Adjudication::new(early_end.decided_score, early_end.decided_plies);
+    let mut plies = 0;
+    loop {
+        if let Some(end) = board.outcome() {
+            let mated = (end == GameEnd::Checkmate).then_some(board.side_to_move());
+            return Some(mated.map_or(GameResult::Draw, |side| GameResult::won_by(side.other())));
+        }
+        if plies >= early_end.longest_game {
+            return Some(GameResult::Draw);
+        }
+        let (mv, score) = choose(board)?;
+        if let Some(winner) = adjudication.judge(board.side_to_move(), score) {
+            return Some(GameResult::won_by(winner));
+        }
+        board.play(mv);
+        plies += 1;
     }
 }
 
@@ -176,32 +228,15 @@ fn random_opening(random: &mut Xoshiro256PlusPlus) -> Board {
 fn play_from(searcher: &mut Searcher, mut board: Board, nodes: u64) -> Option<Record> {
     let opening: Vec<Move> = board.history().iter().filter_map(|undo| undo.mv()).collect();
     let mut plies: Vec<Ply> = Vec::new();
-    let mut adjudication = Adjudication::new(DECIDED_SCORE, DECIDED_PLIES);
-    let result = loop {
-        if let Some(end) = board.outcome() {
-            break match (end, board.side_to_move()) {
-                (GameEnd::Checkmate, Side::White) => GameResult::BlackWins,
-                (GameEnd::Checkmate, Side::Black) => GameResult::WhiteWins,
-                _ => GameResult::Draw,
-            };
-        }
-        if plies.len() >= LONGEST_GAME {
-            break GameResult::Draw;
-        }
-        let (mv, score) = search(searcher, &board, nodes)?;
+    let result = play_game(&mut board, &EARLY_END, |board| {
+        let (mv, score) = search(searcher, board, nodes)?;
         if plies.is_empty() && score.abs() > OPENING_BALANCE {
             return None;
         }
         let white = if board.side_to_move() == Side::White { score } else { -score };
         plies.push(Ply { mv, score: white as i16 });
-        if let Some(winner) = adjudication.judge(board.side_to_move(), score) {
-            break match winner {
-                Side::White => GameResult::WhiteWins,
-                Side::Black => GameResult::BlackWins,
-            };
-        }
-        board.play(mv);
-    };
+        Some((mv, score))
+    })?;
     Some(Record { opening, plies, result })
 }
 
@@ -211,12 +246,7 @@ fn search(searcher: &mut Searcher, board: &Board, nodes: u64) -> Option<(Move, S
     let outcome = searcher.search(board, &limits, &Control::new(), &mut |report| {
         if report.nodes >= nodes { Verdict::Stop } else { Verdict::Continue }
     });
-    let score = match outcome.score {
-        ScoreText::Centipawns(score) => score,
-        ScoreText::Mate(moves) if moves > 0 => MATE - moves,
-        ScoreText::Mate(moves) => -MATE - moves,
-    };
-    Some((outcome.best?, score))
+    Some((outcome.best?, outcome.score.to_score()))
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use cairn_engine::board::Board;
 use cairn_engine::moves::Move;
-use cairn_engine::score::MATE;
 use cairn_engine::search::{Bound, Limits, Outcome, Report, ScoreText, Searcher, Style, Verdict};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -376,7 +375,7 @@ impl<'a> Watch<'a> {
         if report.multi_pv == 1
             && let Some(effort) = report.effort
         {
-            let score = clock_score(report.score);
+            let score = report.score.to_score();
             self.share = Some(self.pace.take(report.pv.first().copied(), score, effort));
         }
         let complete = report.silent || report.multi_pv >= self.lines;
@@ -446,14 +445,6 @@ impl<'a> Watch<'a> {
         } else {
             Ending::Itself(point)
         }
-    }
-}
-
-/// A score in centipawns, for whoever watches its ups and downs.
-fn clock_score(score: ScoreText) -> i32 {
-    match score {
-        ScoreText::Centipawns(value) => value,
-        ScoreText::Mate(moves) => MATE * moves.signum(),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::hash::Table;
 use crate::machine::memory::AllocationError;
 use crate::moves::Move;
 use crate::params;
-use crate::score::{DRAW, INFINITY, MATE, Score, Window, is_mate};
+use crate::score::{DRAW, INFINITY, Score, Window, is_mate};
 use std::cmp::Reverse;
 
 /// The strong search with what it keeps from one move of a game to the next.
@@ -28,16 +28,6 @@ pub(super) struct Cairn {
 struct Best {
     score: Score,
     line: Line,
-}
-
-fn score_text(score: Score) -> ScoreText {
-    if !is_mate(score) {
-        ScoreText::Centipawns(score)
-    } else if score > 0 {
-        ScoreText::Mate(MATE - score)
-    } else {
-        ScoreText::Mate(-(MATE + score))
-    }
 }
 
 impl Cairn {
@@ -71,7 +61,11 @@ impl Cairn {
         let mut outcome = Outcome {
             best: wanted.first().copied(),
             ponder: None,
-            score: if board.is_checkmate() { ScoreText::Mate(0) } else { score_text(DRAW) },
+            score: if board.is_checkmate() {
+                ScoreText::Mate(0)
+            } else {
+                ScoreText::from_score(DRAW)
+            },
             depth: 0,
             nodes: 0,
             notes: Vec::new(),
@@ -201,7 +195,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             depth: depth as u32,
             seldepth: Some(self.thread.seldepth as u32),
             multi_pv: number,
-            score: score_text(best.score),
+            score: ScoreText::from_score(best.score),
             bound,
             nodes: self.thread.nodes,
             hash_full: entry::fill(self.table),
@@ -232,7 +226,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
 
     /// Whether the mate that was asked for has been proved.
     fn mate_is_found(&self, done: &[Best]) -> bool {
-        match (self.limits.mate, done.first().map(|best| score_text(best.score))) {
+        match (self.limits.mate, done.first().map(|best| ScoreText::from_score(best.score))) {
             (Some(asked), Some(ScoreText::Mate(moves))) => moves > 0 && moves as u32 <= asked,
             _ => false,
         }
@@ -243,7 +237,7 @@ fn adopt(best: &Best, depth: i32, outcome: &mut Outcome) {
     if let Some(&first) = best.line.first() {
         outcome.best = Some(first);
         outcome.ponder = best.line.get(1).copied();
-        outcome.score = score_text(best.score);
+        outcome.score = ScoreText::from_score(best.score);
         outcome.depth = depth as u32;
     }
 }

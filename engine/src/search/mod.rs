@@ -18,6 +18,7 @@ mod structure;
 use crate::board::Board;
 use crate::machine::memory::AllocationError;
 use crate::moves::Move;
+use crate::score::{MATE, Score, is_mate};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -197,6 +198,31 @@ pub enum ScoreText {
     /// Mate in so many of the winner's moves; negative if it is the other side that mates, 0 if the
     /// side to move is mated already.
     Mate(i32),
+}
+
+impl ScoreText {
+    /// The text of a score of the strong search.
+    #[must_use]
+    pub const fn from_score(score: Score) -> ScoreText {
+        if !is_mate(score) {
+            ScoreText::Centipawns(score)
+        } else if score > 0 {
+            ScoreText::Mate(MATE - score)
+        } else {
+            ScoreText::Mate(-(MATE + score))
+        }
+    }
+
+    /// The text as one number, larger for a better score: centipawns as they are, mates as
+    /// [`crate::score`] has them, so that a shorter win is larger and a shorter loss smaller.
+    #[must_use]
+    pub const fn to_score(self) -> Score {
+        match self {
+            ScoreText::Centipawns(score) => score,
+            ScoreText::Mate(moves) if moves > 0 => MATE - moves,
+            ScoreText::Mate(moves) => -MATE - moves,
+        }
+    }
 }
 
 /// As UCI has it: `cp 12`, `mate -3`.

@@ -23,11 +23,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
-use cairn_engine::board::{Board, GameEnd};
+use cairn_engine::board::Board;
 use cairn_engine::params::{self, Param};
-use cairn_engine::piece::Side;
-use cairn_engine::search::{Control, Limits, ScoreText, Searcher, Style, Verdict};
-use cairn_engine::selfplay::Adjudication;
+use cairn_engine::search::{Control, Limits, Searcher, Style, Verdict};
+use cairn_engine::selfplay::{EarlyEnd, play_game};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -38,11 +37,8 @@ const ALPHA: f64 = 0.602;
 const STABILITY: f64 = 0.1;
 /// What of a parameter's range its last shift is.
 const LAST_SHIFT: f64 = 1.0 / 20.0;
-/// When a game is decided, see [`Adjudication`].
-const DECIDED_SCORE: i32 = 1000;
-const DECIDED_PLIES: u32 = 4;
-/// A game that is longer is a draw.
-const LONGEST_GAME: usize = 300;
+/// When a game is broken off.
+const EARLY_END: EarlyEnd = EarlyEnd { decided_score: 1000, decided_plies: 4, longest_game: 300 };
 const HASH_MIB: usize = 4;
 const OPENINGS: &str = "scripts/openings.epd";
 
@@ -352,29 +348,14 @@ fn game(
     nodes: u64,
 ) -> Result<i32> {
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };
-    let mut adjudication = Adjudication::new(DECIDED_SCORE, DECIDED_PLIES);
-    for _ in 0..LONGEST_GAME {
-        let us = board.side_to_move();
-        if let Some(end) = board.outcome() {
-            return Ok(match (end, us) {
-                (GameEnd::Checkmate, Side::White) => -1,
-                (GameEnd::Checkmate, Side::Black) => 1,
-                _ => 0,
-            });
-        }
-        set(params, sides[us.index()]);
-        let searcher = &mut searchers[us.index()];
-        let outcome = searcher.search(board, &limits, &Control::new(), &mut |_| Verdict::Continue);
-        let score = match outcome.score {
-            ScoreText::Centipawns(score) => score,
-            ScoreText::Mate(moves) => DECIDED_SCORE.saturating_mul(moves.signum()) * 2,
-        };
-        if let Some(winner) = adjudication.judge(us, score) {
-            return Ok(if winner == Side::White { 1 } else { -1 });
-        }
-        board.play(outcome.best.context("no move in a game that is not over")?);
-    }
-    Ok(0)
+    let result = play_game(board, &EARLY_END, |board| {
+        let us = board.side_to_move().index();
+        set(params, sides[us]);
+        let control = Control::new();
+        let outcome = searchers[us].search(board, &limits, &control, &mut |_| Verdict::Continue);
+        Some((outcome.best?, outcome.score.to_score()))
+    });
+    Ok(result.context("no move in a game that is not over")?.for_white())
 }
 
 /// Plays the pairs that come in, and answers with what the upper side won by.
