@@ -11,6 +11,7 @@
 //! <https://www.chessprogramming.org/Wrong_Color_Bishop>,
 //! <https://www.chessprogramming.org/Bishops_of_Opposite_Colors>.
 
+use super::phase;
 use crate::board::{Board, FIFTY_MOVES};
 use crate::params;
 use crate::piece::{Kind, Side};
@@ -133,7 +134,22 @@ fn rook_pawns(board: &Board, strong: Side) -> Option<i32> {
 /// now and then want the men elsewhere. `score` is what men and squares say; it and the result are from
 /// the view of the side to move. Nothing changes unless one side has won without needing its pawns.
 #[must_use]
+#[inline]
 pub fn mop_up(board: &Board, score: Score) -> Score {
+    let has_no_pawns = |side: Side| board.list(side).of(side.pawn()) == 0;
+    // The cheap question first: it is asked in every node.
+    if has_no_pawns(Side::White) || has_no_pawns(Side::Black) {
+        mop_up_without_pawns(board, score)
+    } else {
+        score
+    }
+}
+
+/// The same where a side has no pawns.
+fn mop_up_without_pawns(board: &Board, score: Score) -> Score {
+    if phase::phase(board) > params::mop_up_phase() {
+        return score;
+    }
     for strong in Side::ALL {
         if is_won(board, strong) {
             let weak = strong.other();

@@ -4,11 +4,12 @@
 //! search knows which one it is.
 
 pub mod endgame;
+pub mod phase;
 pub mod tapered;
 mod weights;
 
 use crate::board::{Board, Observer};
-use crate::score::Score;
+use crate::score::{Score, clamp_evaluation};
 
 pub use tapered::Tapered;
 
@@ -20,4 +21,13 @@ pub trait Evaluator: Observer {
     /// What the position is worth to the side to move, in hundredths of a pawn; below
     /// [`crate::score::MATE_BAND`] either way. Depends on the placement and the side to move alone.
     fn evaluate(&self, board: &Board) -> Score;
+}
+
+/// The raw evaluation: what an evaluation says, and in won endings how far the losing king is driven. To
+/// the side to move, below [`crate::score::MATE_BAND`] either way; a function of the placement and the side
+/// to move alone, which the delayed gain is measured by.
+#[inline]
+#[must_use]
+pub fn raw_eval(evaluator: &impl Evaluator, board: &Board) -> Score {
+    clamp_evaluation(endgame::mop_up(board, evaluator.evaluate(board)))
 }

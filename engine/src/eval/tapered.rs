@@ -3,27 +3,20 @@
 //! Two sums, one for the middle game and one for the endgame, blended by the men that are left. Each
 //! king sees the whole board in its own way: the board is turned to its side and mirrored so that it
 //! stands on the files e to h, and its whereabouts choose the table by which all men, its own and the
-//! enemy's, are counted. The evaluation is what one king sees less what the other one sees, and in won
-//! endings how far the losing king is driven. When a king comes to see things differently its sum is
-//! made anew.
+//! enemy's, are counted. The evaluation is what one king sees less what the other one sees. When a king
+//! comes to see things differently its sum is made anew.
 //!
 //! Sources: <https://www.chessprogramming.org/Tapered_Eval>; king-relative tables as in akimbo and other
 //! engines that had them before a network.
 
-use super::Evaluator;
-use super::endgame;
+use super::phase::{FULL_PHASE, phase_of};
 use super::weights::{PIECE_SQUARE, TEMPO};
+use super::{Evaluator, raw_eval};
 use crate::board::{Board, Observer};
 use crate::moves::Move;
-use crate::params;
 use crate::piece::{Kind, Piece, Side};
 use crate::score::{Score, clamp_evaluation};
 use crate::square::Square;
-
-/// What a man counts towards the middle game, by kind.
-const PHASE: [i32; 8] = [0, 0, 0, 1, 0, 1, 2, 4];
-/// The sum of the phase at the start of a game; more, after promotions, counts as much.
-pub const FULL_PHASE: i32 = 24;
 
 /// The tables by the king's whereabouts, rank 8 first, on the files e to h: on its first rank each
 /// square has its own.
@@ -47,12 +40,6 @@ pub const KING_TABLES: usize = 10;
 pub const TABLE_WEIGHTS: usize = 2 * KINDS * 64;
 /// The number of weights of one phase.
 pub const WEIGHTS: usize = KING_TABLES * TABLE_WEIGHTS;
-
-/// How much a man counts towards the middle game; the sum is [`FULL_PHASE`] at the start.
-#[must_use]
-pub const fn phase_of(kind: Kind) -> i32 {
-    PHASE[kind.index()]
-}
 
 /// How a king sees the board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -221,12 +208,7 @@ impl Evaluator for Tapered {
         let balance = Pair(self.now.seen[us.index()].0 - self.now.seen[us.other().index()].0);
         let phase = self.now.phase.min(FULL_PHASE);
         let blended = balance.middlegame() * phase + balance.endgame() * (FULL_PHASE - phase);
-        let score = blended / FULL_PHASE + TEMPO;
-        clamp_evaluation(if phase <= params::mop_up_phase() {
-            endgame::mop_up(board, score)
-        } else {
-            score
-        })
+        clamp_evaluation(blended / FULL_PHASE + TEMPO)
     }
 }
 
@@ -276,7 +258,7 @@ impl Terms {
             phase: eval.now.phase.min(FULL_PHASE),
             tempo: view * TEMPO,
             driven: 0,
-            total: view * eval.evaluate(board),
+            total: view * raw_eval(&eval, board),
         };
         terms.driven = terms.total - terms.blended() - terms.tempo;
         terms
@@ -304,13 +286,14 @@ impl Terms {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
     fn assert_terms_add_up(board: &Board, eval: &Tapered) {
         let terms = Terms::of(board);
         assert_eq!(terms.total, terms.blended() + terms.tempo + terms.driven);
-        assert_eq!(terms.total.abs(), eval.evaluate(board).abs());
+        assert_eq!(terms.total.abs(), raw_eval(eval, board).abs());
         if eval.now.phase > params::mop_up_phase() {
             assert_eq!(terms.driven, 0, "{}", board.to_fen());
         }

@@ -54,7 +54,7 @@ use super::prune::{self, Facts, Late, Others, Singularity};
 use super::structure::Structure;
 use super::{Control, POLL_INTERVAL};
 use crate::board::{Board, FIFTY_MOVES, Observer};
-use crate::eval::{Evaluator, endgame};
+use crate::eval::{self, Evaluator, endgame};
 use crate::keys::Keys;
 use crate::movegen::{self, Masks};
 use crate::moves::Move;
@@ -331,7 +331,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 return alpha;
             }
         }
-        let standing = self.watchers.eval.evaluate(&self.board);
+        let standing = eval::raw_eval(&self.watchers.eval, &self.board);
         if ply >= MAX_PLY - 1 {
             return standing;
         }
@@ -755,7 +755,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         if self.is_draw(ply) {
             return DRAW;
         }
-        let standing = self.watchers.eval.evaluate(&self.board);
+        let standing = eval::raw_eval(&self.watchers.eval, &self.board);
         if ply >= MAX_PLY - 1 {
             return standing;
         }

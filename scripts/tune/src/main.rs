@@ -19,9 +19,8 @@ use std::thread;
 
 use anyhow::{Context, Result, bail};
 use cairn_engine::board::Board;
-use cairn_engine::eval::tapered::{
-    FULL_PHASE, KING_TABLES, TABLE_WEIGHTS, WEIGHTS, phase_of, weights_in,
-};
+use cairn_engine::eval::phase::{FULL_PHASE, phase_of};
+use cairn_engine::eval::tapered::{KING_TABLES, TABLE_WEIGHTS, WEIGHTS, weights_in};
 use cairn_engine::piece::{Kind, Side};
 use cairn_engine::score::is_mate;
 use cairn_engine::selfplay::{GameResult, Record};
