@@ -6,7 +6,8 @@
 
 use super::entry::{self, Bound, CairnTable};
 use super::history::Histories;
-use super::node::{Line, MAX_DEPTH, Root, Thread};
+use super::node::Root;
+use super::thread::{Line, MAX_DEPTH, Thread};
 use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
 use crate::board::Board;
 use crate::eval::Evaluator;

@@ -13,7 +13,9 @@ pub mod micromax;
 mod node;
 mod picker;
 mod prune;
+mod quiesce;
 mod structure;
+mod thread;
 
 use crate::board::Board;
 use crate::machine::memory::AllocationError;

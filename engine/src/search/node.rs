@@ -3,71 +3,21 @@
 //! [`Thread::visit`] reads as a table of contents; each step's decision is a function in `prune`, its
 //! numbers are in `params`. A score is the node's own until it is settled by the node above (see
 //! `delay`): every search of a reply goes through [`delayed`], and only those.
-//!
-//! What each technique is worth, in Elo of self-play. *Here*: what the search loses without it, with 95 %
-//! errors; the rows of `scripts/results.csv` have the games. A star: at 1+0.01, in a test between 0 and 40
-//! Elo that decided for 40; such tests stop when it looks best, so the figure flatters. *Elsewhere*: what
-//! others have measured when they added it; where that is all there is, the technique is kept on their
-//! evidence. CPW is <https://www.chessprogramming.org>; a name with a number is a pull request or commit of
-//! that engine.
-//!
-//! | step | technique, source | here | elsewhere |
-//! |---|---|---|---|
-//! | 1, `quiesce` | quiescence with exchange evaluation and evasions (CPW Quiescence_Search, Static_Exchange_Evaluation) | 100 +- 60 \* without exchanges; all evasions, not just until one is not mated: -5 +- 17 | 77 + 30 (Rose#32, #38) |
-//! | 3 | improving (CPW Improving) |  | 23 (Rose#30) |
-//! | 3, 10 | correction histories for pawns and other men (CPW Static_Evaluation_Correction_History) | 142 +- 80 \* | 17 + 44 (Rose#116, #117) |
-//! | 3 | reverse futility before the table is asked | 4 +- 32 and 3.5 % speed | |
-//! | 4 | hash cutoffs, hash move (CPW Transposition_Table) | 271 +- 82 \*, quiescence without the table too | 112 + 80 (Rose#18, #6) |
-//! | 4, `quiesce` | the table in quiescence | 28 +- 23 | 10 (Rose#40) |
-//! | 5 | reverse futility (CPW Reverse_Futility_Pruning) | 75 +- 29 | 73 (Reckless#92), 78 (Simbelmyne#127) |
-//! | 5 | razoring (CPW Razoring) | 18 +- 27 | 5 to 9 |
-//! | 6 | null move (CPW Null_Move_Pruning) | 34 +- 26 \* | 116 (Blunder), 61 (Reckless#98) |
-//! | 6 | a ply more of reduction; only where a cutoff is expected | 33 +- 20; 23 +- 22 | |
-//! | 6 | its verification (CPW Null_Move_Pruning#Verification) | -4 +- 15 | about 0; mates are found |
-//! | 7 | internal reduction (CPW Internal_Iterative_Reductions) | 24 +- 29 | 5 to 43 |
-//! | 8 | captures split by exchange (CPW Move_Ordering) | 131 +- 77 \* | 60 (Rose#23) |
-//! | 8, 10 | quiet histories with malus and gravity (CPW History_Heuristic) | with the next, 20 games: 18-2-0 \* | 71 (Rose#7), 104 (Reckless#93) |
-//! | 8, 10 | continuation and capture histories (CPW History_Heuristic) |  | 14 + 8 (Clockwork#155, #157), 3 to 13 |
-//! | 8a | late move pruning (CPW Futility_Pruning#MoveCountBasedPruning) | 168 +- 32 | 97 (Rose#29) |
-//! | 8a | futility pruning (CPW Futility_Pruning) | 17 +- 28 | 13 to 37 |
-//! | 8a | exchange pruning (CPW Static_Exchange_Evaluation) | 56 +- 30 | 22 (Rose#48), 36 (akimbo#51) |
-//! | 8a | history pruning (CPW History_Leaf_Pruning) | 5 +- 27 | |
-//! | 8a | hopeless quiet moves are not even scored | 35 +- 38 by the clock, early on | |
-//! | 8a | of those, checks are searched all the same | at every depth 64 +- 29 at fixed nodes, 3 +- 23 by the clock; tactics are found | |
-//! | 8a | captures that lose an exchange but give check are searched | 0 +- 28; tactics are found | |
-//! | 8b | singular extension, double, negative, multicut (CPW Singular_Extensions, Multi-Cut) | 38 +- 29; at 4+0.04 17 +- 45 | 16 + 6 + 5 + 9 (Rose#31, #33, #73, #35) |
-//! | 8c | late move reductions (CPW Late_Move_Reductions) | 137 +- 77 \* | 338 (Rose#19), 128 (Reckless#103) |
-//! | 8c | reduced by history | 42 +- 29 | 22 (Rose#65) |
-//! | 8c | checks extended in won positions | -2 +- 19; mates are found | |
-//! | 8a, 8c | there more is seen near the root, `hunts` | 34 +- 31 | |
-//! | 5 | no reverse futility near the root for the side that loses in won positions | -7 +- 26; 200 mates are found in 2.5 s instead of 10 | |
-//! | 8c | principal variation search (CPW Principal_Variation_Search) |  | 2 to 50 |
-//! | `delayed` | delayed gain (micro-Max) | a penalty of 1 against none -17 +- 43, against 2 -5 +- 39 | |
-//! | `deepen` | aspiration windows (CPW Aspiration_Windows) | 42 +- 33 \* | 11 + 10 (Rose#24, #25), 39 (Simbelmyne#126) |
 
 use super::delay::delayed;
-use super::entry::{self, Bound, CairnTable, Stored};
-use super::exchange::{captured_value, exchange_reaches};
-use super::history::{self, Histories, PieceTo};
+use super::entry::{self, Bound, Stored};
+use super::exchange::exchange_reaches;
+use super::history::{self, PieceTo};
 use super::picker::{Picker, captured_kind, is_noisy, moving};
 use super::prune::{self, Facts, Late, Others, Singularity};
-use super::structure::Structure;
-use super::{Control, POLL_INTERVAL};
-use crate::board::{Board, FIFTY_MOVES, Observer};
-use crate::eval::{self, Evaluator, endgame};
-use crate::keys::Keys;
+use super::thread::{MAX_PLY, Thread};
+use crate::eval::Evaluator;
 use crate::movegen::{self, Masks};
 use crate::moves::Move;
 use crate::params;
-use crate::piece::{Kind, Piece, Side};
-use crate::score::{DRAW, INFINITY, MATE, MATE_BAND, Score, Window, clamp_evaluation, is_mate};
-use crate::square::Square;
+use crate::piece::Side;
+use crate::score::{DRAW, INFINITY, MATE, MATE_BAND, Score, Window, is_mate};
 use arrayvec::ArrayVec;
-
-/// The longest line that is searched, in half-moves.
-pub(super) const MAX_PLY: usize = 200;
-/// The deepest iteration; entries of the table have 7 bits for it.
-pub(super) const MAX_DEPTH: i32 = 120;
 
 /// What a node is to the search: a type, so that each kind is compiled on its own.
 pub(super) trait NodeKind {
@@ -104,169 +54,7 @@ impl NodeKind for NonPv {
     const PV: bool = false;
 }
 
-/// The moves of a line.
-pub(super) type Line = ArrayVec<Move, MAX_PLY>;
-
-/// What a ply remembers while its subtree is searched.
-#[derive(Clone, Default)]
-struct Frame {
-    /// The corrected evaluation; `None` in check.
-    eval: Option<Score>,
-    /// The man that moved from here, and where to.
-    moved: Option<PieceTo>,
-    /// The move that a singular search leaves out.
-    excluded: Option<Move>,
-    /// A null move is being verified here: none is tried again.
-    verifying: bool,
-    /// Double extensions on the way here.
-    double_extensions: i32,
-    pv: Line,
-}
-
-/// Everything that watches the board during a search.
-struct Watchers<E> {
-    eval: E,
-    structure: Structure,
-}
-
-impl<E: Evaluator> Observer for Watchers<E> {
-    #[inline]
-    fn push(&mut self, board: &Board, mv: Move) {
-        self.eval.push(board, mv);
-        self.structure.push(board, mv);
-    }
-
-    #[inline]
-    fn vanish(&mut self, piece: Piece, square: Square) {
-        self.eval.vanish(piece, square);
-        self.structure.vanish(piece, square);
-    }
-
-    #[inline]
-    fn appear(&mut self, piece: Piece, square: Square) {
-        self.eval.appear(piece, square);
-        self.structure.appear(piece, square);
-    }
-
-    #[inline]
-    fn settle(&mut self, board: &Board) {
-        self.eval.settle(board);
-    }
-
-    #[inline]
-    fn pop(&mut self) {
-        self.eval.pop();
-        self.structure.pop();
-    }
-}
-
-/// One thread's search.
-pub(super) struct Thread<'a, E: Evaluator> {
-    board: Board,
-    watchers: Watchers<E>,
-    table: &'a CairnTable,
-    histories: &'a mut Histories,
-    control: &'a Control,
-    /// Nodes counted so far.
-    pub(super) nodes: u64,
-    node_limit: u64,
-    /// The search has come to its end; what is returned from now on means nothing.
-    pub(super) stopped: bool,
-    /// The longest line of this iteration, in half-moves.
-    pub(super) seldepth: usize,
-    /// The root moves that may be searched now.
-    pub(super) root_moves: Vec<Move>,
-    /// Whether those are not all legal ones.
-    pub(super) leaves_moves_out: bool,
-    /// The root move that is searched first if the table has no other that may be searched.
-    pub(super) expected: Option<Move>,
-    /// What the best root move so far is worth.
-    pub(super) root_score: Score,
-    /// The nodes that went into each root move since the search began.
-    efforts: Vec<(Move, u64)>,
-    /// How many of a hundred quiet moves are seen, if not all.
-    pub(super) attention: Option<u8>,
-    frames: Vec<Frame>,
-}
-
-impl<'a, E: Evaluator> Thread<'a, E> {
-    pub(super) fn new(
-        board: &Board,
-        table: &'a CairnTable,
-        histories: &'a mut Histories,
-        control: &'a Control,
-        node_limit: u64,
-    ) -> Thread<'a, E> {
-        Thread {
-            board: board.clone(),
-            watchers: Watchers { eval: E::of(board), structure: Structure::of(board) },
-            table,
-            histories,
-            control,
-            nodes: 0,
-            node_limit,
-            stopped: false,
-            seldepth: 0,
-            root_moves: Vec::new(),
-            leaves_moves_out: false,
-            expected: None,
-            root_score: DRAW,
-            efforts: Vec::new(),
-            attention: None,
-            frames: vec![Frame::default(); MAX_PLY + 2],
-        }
-    }
-
-    /// The principal variation of the last search of the root.
-    pub(super) fn line(&self) -> &[Move] {
-        &self.frames[0].pv
-    }
-
-    /// How much of the search so far went into a root move, in permill of its nodes.
-    pub(super) fn effort(&self, mv: Move) -> u32 {
-        let known = self.efforts.iter().find(|(other, _)| *other == mv);
-        known.map_or(0, |(_, nodes)| (nodes * 1000 / self.nodes.max(1)) as u32)
-    }
-
-    fn add_effort(&mut self, mv: Move, nodes: u64) {
-        match self.efforts.iter_mut().find(|(other, _)| *other == mv) {
-            Some((_, sum)) => *sum += nodes,
-            None => self.efforts.push((mv, nodes)),
-        }
-    }
-
-    pub(super) fn clear_line(&mut self) {
-        self.frames[0].pv.clear();
-    }
-
-    /// The one place where nodes are counted and the one where a search stops. Returns whether to
-    /// go on.
-    #[inline]
-    fn count_node(&mut self) -> bool {
-        let polls = self.nodes.is_multiple_of(POLL_INTERVAL) && self.nodes > 0;
-        if polls {
-            self.control.publish(self.nodes);
-        }
-        if self.stopped || self.nodes >= self.node_limit || (polls && self.control.is_stopped()) {
-            self.stopped = true;
-            return false;
-        }
-        self.nodes += 1;
-        true
-    }
-
-    #[inline]
-    fn make(&mut self, mv: Move, ply: usize) {
-        self.frames[ply].moved = moving(&self.board, mv);
-        self.board.make(mv, &mut self.watchers);
-        self.histories.prefetch_correction(self.watchers.structure.parts());
-    }
-
-    #[inline]
-    fn unmake(&mut self) {
-        self.board.unmake(&mut self.watchers);
-    }
-
+impl<E: Evaluator> Thread<'_, E> {
     /// What the reply to the move just made leaves to the side that made it.
     #[inline]
     fn reply<K: NodeKind>(
@@ -278,27 +66,6 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         cut_node: bool,
     ) -> Score {
         delayed(window, standing, |window| self.visit::<K>(window, depth, ply + 1, cut_node))
-    }
-
-    /// The evaluation with what the histories, draw knowledge and the 50-move rule say about it.
-    #[inline]
-    fn corrected(&self, standing: Score) -> Score {
-        let parts = self.watchers.structure.parts();
-        let corrected = standing + self.histories.correction(&self.board, parts);
-        clamp_evaluation(endgame::scaled(&self.board, corrected))
-    }
-
-    #[inline]
-    fn is_draw(&self, ply: usize) -> bool {
-        self.board.is_repetition(ply)
-            || self.board.insufficient_material()
-            || (self.board.halfmove_clock() >= FIFTY_MOVES && !self.board.is_checkmate())
-    }
-
-    /// The moves one and two half-moves before the one from this ply.
-    #[inline]
-    fn earlier(&self, ply: usize) -> [Option<PieceTo>; 2] {
-        [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.frames[ply].moved))
     }
 
     /// Searches a node: its own score, exact within the window and a bound outside.
@@ -331,7 +98,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 return alpha;
             }
         }
-        let standing = eval::raw_eval(&self.watchers.eval, &self.board);
+        let standing = self.raw_eval();
         if ply >= MAX_PLY - 1 {
             return standing;
         }
@@ -390,47 +157,37 @@ impl<'a, E: Evaluator> Thread<'a, E> {
 
         // 8. Moves.
         let facts = Facts { depth, ..facts };
-        let us = self.board.side_to_move();
         let earlier = self.earlier(ply);
         let masks = Masks::given(&self.board, in_check);
         let mut picker = Picker::new(&self.board, masks, hash_move, earlier);
         let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
-        let node_reduction = prune::node_reduction(K::PV, cut_node, improving, hash_is_noisy);
-        let mut best = -INFINITY;
-        let mut best_move = None;
-        let mut number = 0;
-        let mut quiets_tried: ArrayVec<Move, 64> = ArrayVec::new();
-        let mut captures_tried: ArrayVec<Move, 32> = ArrayVec::new();
+        let reduction = prune::node_reduction(K::PV, cut_node, improving, hash_is_noisy);
+        let node = Node { facts, static_eval, standing, ply, cut_node, reduction, earlier };
+        let mut tried = Tried::default();
         let original_alpha = alpha;
         loop {
             // Before they are even scored: once hopeless, quiet moves stay so, but for checks.
-            if !K::ROOT && best > -MATE_BAND && prune::skips_quiets(&facts, alpha, number + 1) {
+            let may_skip = !K::ROOT && tried.best > -MATE_BAND;
+            if may_skip && prune::skips_quiets(&facts, alpha, tried.number + 1) {
                 picker.limit_quiets(&self.board, prune::quiets_left(depth, alpha));
             }
             let Some(mv) = picker.next(&self.board, self.histories) else { break };
             if Some(mv) == excluded || (K::ROOT && !self.root_moves.contains(&mv)) {
                 continue;
             }
-            let Some(moving) = moving(&self.board, mv) else { continue };
             // Early, though some moves are skipped: the later, the longer the table is waited for.
             self.table.prefetch(self.board.likely_keys_after(mv));
-            number += 1;
+            tried.number += 1;
             if K::ROOT {
-                self.control.begin_root_move(mv, number as u32);
+                self.control.begin_root_move(mv, tried.number as u32);
             }
-            let quiet = !is_noisy(&self.board, mv);
-            let history = match picker.quiet_score() {
-                Some(score) => score,
-                None if quiet => self.histories.quiets(us, &earlier).of(mv, moving),
-                None => self.histories.capture(moving, captured_kind(&self.board, mv)),
+            let Some(candidate) = self.candidate(&node, &picker, mv, tried.number) else {
+                continue;
             };
-            let reduction = prune::late_move_reduction(depth, number, quiet);
 
             // 8a. Skip what has no chance.
-            let bad_noisy = picker.at_bad_noisy();
-            let candidate = Candidate { mv, quiet, bad_noisy, number, reduction, history };
             let hunts = prune::hunts(alpha, ply);
-            if !K::ROOT && best > -MATE_BAND && !hunts && self.skips(&facts, alpha, &candidate) {
+            if may_skip && !hunts && self.skips(&facts, alpha, &candidate) {
                 continue;
             }
 
@@ -449,48 +206,19 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                     return DRAW;
                 }
             }
-            self.frames[ply + 1].double_extensions =
-                self.frames[ply].double_extensions + i32::from(extension >= 2);
 
-            // 8c. Search: late moves less deeply and with a null window first.
-            let nodes_before = self.nodes;
-            self.make(mv, ply);
-            if prune::extends_check(alpha, depth, ply) && self.board.in_check_after_move() {
-                extension = extension.max(1);
-            }
-            let new_depth = depth - 1 + extension;
-            let mut score = best;
-            let null = Window::null(alpha);
-            let late = number > 1 + i32::from(K::ROOT) && depth >= params::lmr_depth();
-            let mut full_null_search = !K::PV || number > 1;
-            if late && (quiet || bad_noisy || !K::PV) {
-                let checks = self.board.in_check_after_move();
-                let late = Late { checks, hunts, history };
-                let reduction = reduction + node_reduction;
-                let reduced = prune::reduced_depth(new_depth, reduction, late);
-                score = self.reply::<NonPv>(null, standing, reduced, ply, true);
-                full_null_search = score > alpha && reduced < new_depth;
-            }
-            if full_null_search {
-                score = self.reply::<NonPv>(null, standing, new_depth, ply, !cut_node);
-            }
-            if K::PV && (number == 1 || score > alpha) {
-                let window = Window { alpha, beta };
-                score = self.reply::<K::Next>(window, standing, new_depth, ply, false);
-            }
-            self.unmake();
+            // 8c. Search.
+            let window = Window { alpha, beta };
+            let score = self.search_move::<K>(&node, &candidate, window, extension);
             if self.stopped {
                 return DRAW;
             }
-            if K::ROOT {
-                self.add_effort(mv, self.nodes - nodes_before);
-            }
 
             // 8d. Raise alpha.
-            if score > best {
-                best = score;
+            if score > tried.best {
+                tried.best = score;
                 if score > alpha {
-                    best_move = Some(mv);
+                    tried.best_move = Some(mv);
                     if K::PV {
                         self.extend_line(mv, ply);
                     }
@@ -503,14 +231,11 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                     alpha = score;
                 }
             }
-            if Some(mv) != best_move {
-                // Beyond what they hold nothing is learnt.
-                let _ = if quiet { quiets_tried.try_push(mv) } else { captures_tried.try_push(mv) };
-            }
+            tried.note(&candidate);
         }
 
         // 9. Mate or stalemate.
-        if number == 0 {
+        if tried.number == 0 {
             return match excluded {
                 Some(_) => alpha,
                 None if in_check => -MATE,
@@ -518,35 +243,78 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             };
         }
 
-        // 10. Learn.
-        if let Some(mv) = best_move
-            && best >= beta
-        {
-            self.learn(mv, depth, &earlier, &quiets_tried, &captures_tried);
-        }
+        // 10. and 11. Learn and store.
+        self.learn(&node, &tried, beta);
         // With a part of the moves left out this is not the node's score.
-        if excluded.is_some() || (K::ROOT && self.leaves_moves_out) {
-            return best;
+        if excluded.is_none() && !(K::ROOT && self.leaves_moves_out) {
+            let bound = Bound::of(tried.best, original_alpha, beta);
+            self.learn_correction(&node, &tried, bound);
+            let mv = tried.best_move.map(Move::raw);
+            entry::store(self.table, keys, Stored { mv, score: tried.best, depth, bound });
         }
-        let bound = Bound::of(best, original_alpha, beta);
-        let corrects = !in_check && best_move.is_none_or(|mv| !is_noisy(&self.board, mv));
-        if corrects {
-            self.learn_correction(bound, best, static_eval, depth);
-        }
-
-        // 11. Store.
-        let mv = best_move.map(Move::raw);
-        entry::store(self.table, keys, Stored { mv, score: best, depth, bound });
-        best
+        tried.best
     }
 
-    /// Step 4: what the table knows of the position. Near the end that the 50-move rule sets, a score from
-    /// earlier in the game, or with fewer moves left by another way, may be spoilt: the move is all that holds.
-    #[inline]
-    fn known(&self, keys: Keys) -> Option<Stored> {
-        let known = entry::probe(self.table, keys)?;
-        let is_near_the_end = i32::from(self.board.halfmove_clock()) >= params::careful_clock();
-        Some(if is_near_the_end { known.without_score() } else { known })
+    /// Step 8: a move with what is known about it before it is searched.
+    #[inline(always)]
+    fn candidate(&self, node: &Node, picker: &Picker, mv: Move, number: i32) -> Option<Candidate> {
+        let moving = moving(&self.board, mv)?;
+        let quiet = !is_noisy(&self.board, mv);
+        let history = match picker.quiet_score() {
+            Some(score) => score,
+            None if quiet => {
+                self.histories.quiets(self.board.side_to_move(), &node.earlier).of(mv, moving)
+            }
+            None => self.histories.capture(moving, captured_kind(&self.board, mv)),
+        };
+        let reduction = prune::late_move_reduction(node.facts.depth, number, quiet);
+        let bad_noisy = picker.at_bad_noisy();
+        Some(Candidate { mv, quiet, bad_noisy, number, reduction, history })
+    }
+
+    /// Step 8c: makes a move and searches the reply; late moves less deeply and with a null window first.
+    #[inline(always)]
+    fn search_move<K: NodeKind>(
+        &mut self,
+        node: &Node,
+        candidate: &Candidate,
+        window: Window,
+        mut extension: i32,
+    ) -> Score {
+        let &Node { standing, ply, cut_node, .. } = node;
+        let &Candidate { mv, number, history, .. } = candidate;
+        let (alpha, depth) = (window.alpha, node.facts.depth);
+        self.frames[ply + 1].double_extensions =
+            self.frames[ply].double_extensions + i32::from(extension >= 2);
+        let nodes_before = self.nodes;
+        self.make(mv, ply);
+        if prune::extends_check(alpha, depth, ply) && self.board.in_check_after_move() {
+            extension = extension.max(1);
+        }
+        let new_depth = depth - 1 + extension;
+        let mut score = -INFINITY;
+        let null = Window::null(alpha);
+        let late = number > 1 + i32::from(K::ROOT) && depth >= params::lmr_depth();
+        let mut full_null_search = !K::PV || number > 1;
+        if late && (candidate.quiet || candidate.bad_noisy || !K::PV) {
+            let checks = self.board.in_check_after_move();
+            let late = Late { checks, hunts: prune::hunts(alpha, ply), history };
+            let reduction = candidate.reduction + node.reduction;
+            let reduced = prune::reduced_depth(new_depth, reduction, late);
+            score = self.reply::<NonPv>(null, standing, reduced, ply, true);
+            full_null_search = score > alpha && reduced < new_depth;
+        }
+        if full_null_search {
+            score = self.reply::<NonPv>(null, standing, new_depth, ply, !cut_node);
+        }
+        if K::PV && (number == 1 || score > alpha) {
+            score = self.reply::<K::Next>(window, standing, new_depth, ply, false);
+        }
+        self.unmake();
+        if K::ROOT && !self.stopped {
+            self.add_effort(mv, self.nodes - nodes_before);
+        }
+        score
     }
 
     /// Step 3: what is known of a node before anything is searched; the corrected evaluation is kept for the
@@ -590,15 +358,18 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     }
 
     /// Step 10: where the evaluation was off, unless the score only bounds it on the wrong side.
-    fn learn_correction(&mut self, bound: Bound, score: Score, static_eval: Score, depth: i32) {
+    fn learn_correction(&mut self, node: &Node, tried: &Tried, bound: Bound) {
+        let (score, static_eval) = (tried.best, node.static_eval);
         let informative = match bound {
             Bound::Exact => true,
             Bound::Lower => score > static_eval,
             Bound::Upper => score < static_eval,
         };
-        if informative && !is_mate(score) {
+        let quiet = tried.best_move.is_none_or(|mv| !is_noisy(&self.board, mv));
+        if !node.facts.in_check && quiet && informative && !is_mate(score) {
             let parts = *self.watchers.structure.parts();
-            self.histories.update_correction(&self.board, &parts, depth, score - static_eval);
+            let error = score - static_eval;
+            self.histories.update_correction(&self.board, &parts, node.facts.depth, error);
         }
     }
 
@@ -665,15 +436,6 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         score >= facts.beta
     }
 
-    /// Whether the side to move has more than king and pawns, so that passing the turn is not
-    /// suspiciously good.
-    fn has_pieces(&self) -> bool {
-        let us = self.board.side_to_move();
-        [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen]
-            .iter()
-            .any(|&kind| self.board.count(us, kind) > 0)
-    }
-
     /// Step 8b: searches the node without its hash move. If everything else fails low, that move is
     /// singular and is searched more deeply. Source:
     /// <https://www.chessprogramming.org/Singular_Extensions>.
@@ -701,151 +463,77 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     }
 
     /// Step 10: the move that cut is good, those tried before it were not.
-    fn learn(
-        &mut self,
-        mv: Move,
-        depth: i32,
-        earlier: &[Option<PieceTo>; 2],
-        quiets: &[Move],
-        captures: &[Move],
-    ) {
+    fn learn(&mut self, node: &Node, tried: &Tried, beta: Score) {
+        let Some(mv) = tried.best_move.filter(|_| tried.best >= beta) else { return };
         let us: Side = self.board.side_to_move();
-        let bonus = history::bonus(depth);
+        let bonus = history::bonus(node.facts.depth);
         let Some(best_moving) = moving(&self.board, mv) else { return };
         if is_noisy(&self.board, mv) {
             let captured = captured_kind(&self.board, mv);
             self.histories.update_capture(best_moving, captured, bonus);
         } else {
-            self.histories.update_quiet(us, mv, best_moving, earlier, bonus);
-            for &other in quiets {
+            self.histories.update_quiet(us, mv, best_moving, &node.earlier, bonus);
+            for &other in &tried.quiets {
                 if let Some(moving) = moving(&self.board, other) {
-                    self.histories.update_quiet(us, other, moving, earlier, -bonus);
+                    self.histories.update_quiet(us, other, moving, &node.earlier, -bonus);
                 }
             }
         }
-        for &other in captures {
+        for &other in &tried.captures {
             if let Some(moving) = moving(&self.board, other) {
                 let captured = captured_kind(&self.board, other);
                 self.histories.update_capture(moving, captured, -bonus);
             }
         }
     }
+}
 
-    fn extend_line(&mut self, mv: Move, ply: usize) {
-        let (head, tail) = self.frames.split_at_mut(ply + 1);
-        let (line, rest) = (&mut head[ply].pv, &tail[0].pv);
-        line.clear();
-        line.push(mv);
-        line.extend(rest.iter().copied().take(MAX_PLY - 1));
+/// What stays the same while a node's moves are searched.
+struct Node {
+    facts: Facts,
+    /// The corrected evaluation, without what the table knows better.
+    static_eval: Score,
+    standing: Score,
+    ply: usize,
+    cut_node: bool,
+    /// How much less deeply late moves are searched here, in 1024ths of a ply.
+    reduction: i32,
+    /// The moves one and two half-moves before.
+    earlier: [Option<PieceTo>; 2],
+}
+
+/// What has come of the moves of a node so far.
+struct Tried {
+    best: Score,
+    best_move: Option<Move>,
+    number: i32,
+    /// Those that were searched and are not best.
+    quiets: ArrayVec<Move, 64>,
+    captures: ArrayVec<Move, 32>,
+}
+
+impl Default for Tried {
+    #[inline(always)]
+    fn default() -> Tried {
+        Tried {
+            best: -INFINITY,
+            best_move: None,
+            number: 0,
+            quiets: ArrayVec::new(),
+            captures: ArrayVec::new(),
+        }
     }
+}
 
-    /// Quiescence: only captures and promotions, until the position is quiet. In check all evasions.
-    /// Source: <https://www.chessprogramming.org/Quiescence_Search>.
-    ///
-    /// Off the principal variation and out of check, the table is asked at the `first` node and the reply
-    /// to an evasion only. Asked everywhere, the search is 4 % slower and not measurably better; asked
-    /// nowhere, it is worse (see `scripts/results.csv`).
-    fn quiesce<K: NodeKind>(&mut self, window: Window, ply: usize, first: bool) -> Score {
-        let Window { mut alpha, beta } = window;
-        if !self.count_node() {
-            return DRAW;
+impl Tried {
+    /// Remembers a move that was searched, unless it is the best one.
+    #[inline(always)]
+    fn note(&mut self, candidate: &Candidate) {
+        let &Candidate { mv, quiet, .. } = candidate;
+        if Some(mv) != self.best_move {
+            // Beyond what they hold nothing is learnt.
+            let _ = if quiet { self.quiets.try_push(mv) } else { self.captures.try_push(mv) };
         }
-        self.frames[ply].pv.clear();
-        self.seldepth = self.seldepth.max(ply);
-        if self.is_draw(ply) {
-            return DRAW;
-        }
-        let standing = eval::raw_eval(&self.watchers.eval, &self.board);
-        if ply >= MAX_PLY - 1 {
-            return standing;
-        }
-        let in_check = self.board.in_check_after_move();
-
-        // Standing pat, unless in check. Where that is enough the table need not be waited for.
-        let mut best = -MATE;
-        if !in_check {
-            best = self.corrected(standing);
-            if best >= beta {
-                return best;
-            }
-        }
-        let masks = Masks::given(&self.board, in_check);
-        let keys = self.board.keys();
-        let asks_table = K::PV || in_check || first;
-        let known = if asks_table { self.known(keys) } else { None };
-        if let Some(known) = known {
-            if !K::PV && known.cuts(alpha, beta) {
-                return known.score;
-            }
-            if !in_check && known.cuts(best, best) && !is_mate(known.score) {
-                best = known.score;
-                if best >= beta {
-                    return best;
-                }
-            }
-        }
-        let futility = best + params::qs_futility_margin();
-        let original_alpha = alpha;
-        alpha = alpha.max(best);
-
-        let hash_move = known.and_then(|known| known.mv);
-        let mut picker = if in_check {
-            Picker::new(&self.board, masks, hash_move, self.earlier(ply))
-        } else {
-            Picker::noisy(&self.board, masks, hash_move)
-        };
-        let has_pieces = self.has_pieces();
-        let mut best_move = None;
-        while let Some(mv) = picker.next(&self.board, self.histories) {
-            if !in_check {
-                let captured = captured_value(&self.board, mv);
-                if has_pieces && let Some(most) = prune::falls_short(futility, captured, alpha) {
-                    best = best.max(most);
-                    continue;
-                }
-                let least = prune::least_exchange(futility, alpha);
-                if !exchange_reaches(&self.board, mv, least) {
-                    if least > 0 {
-                        best = best.max(futility);
-                    }
-                    continue;
-                }
-            }
-            // Only where the table is certain to be asked.
-            if K::PV || in_check {
-                self.table.prefetch(self.board.likely_keys_after(mv));
-            }
-            self.make(mv, ply);
-            let window = Window { alpha, beta };
-            let score =
-                delayed(window, standing, |window| self.quiesce::<K>(window, ply + 1, in_check));
-            self.unmake();
-            if self.stopped {
-                return DRAW;
-            }
-            if score > best {
-                best = score;
-                if score > alpha {
-                    alpha = score;
-                    best_move = Some(mv);
-                    if K::PV {
-                        self.extend_line(mv, ply);
-                    }
-                    if score >= beta {
-                        break;
-                    }
-                }
-            }
-        }
-        let bound = match best_move {
-            Some(_) => Bound::of(best, original_alpha, beta),
-            None => Bound::Upper,
-        };
-        let mv = best_move.map(Move::raw);
-        if asks_table {
-            entry::store(self.table, keys, Stored { mv, score: best, depth: 0, bound });
-        }
-        best
     }
 }
 
