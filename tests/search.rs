@@ -238,8 +238,8 @@ fn the_root_move_under_way_is_published() {
 
 #[test]
 fn limited_attention_sees_less_and_always_the_same() {
-    let with = |attention| {
-        let limits = Limits { attention, ..depth(9) };
+    let with = |quiet_percent| {
+        let limits = Limits { quiet_percent, ..depth(9) };
         let (outcome, reports) = search_with(&mut new(), KIWIPETE, &limits);
         (outcome.nodes, outcome.best, reports)
     };
@@ -249,11 +249,11 @@ fn limited_attention_sees_less_and_always_the_same() {
     assert_ne!(half.0, all.0);
     assert_eq!(with(Some(50)), half);
     // No move of the root is dropped, and no mate is seen that is none.
-    let limits = Limits { attention: Some(0), multi_pv: 100, ..depth(3) };
+    let limits = Limits { quiet_percent: Some(0), multi_pv: 100, ..depth(3) };
     let (_, reports) = search_with(&mut new(), KIWIPETE, &limits);
     assert_eq!(reports.len(), 3 * Board::from_fen(KIWIPETE).unwrap().legal_moves().len());
     for (fen, moves) in MATES {
-        let limits = Limits { attention: Some(0), ..depth(8) };
+        let limits = Limits { quiet_percent: Some(0), ..depth(8) };
         let (outcome, _) = search_with(&mut new(), fen, &limits);
         if let ScoreText::Mate(found) = outcome.score {
             assert!(found >= moves, "{fen}: mate {found}");

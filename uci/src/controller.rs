@@ -578,7 +578,7 @@ impl Controller {
             mate: go.mate.map(u32::from),
             search_moves,
             multi_pv: self.settings.multi_pv,
-            attention: level.map(|level| level.attention),
+            quiet_percent: level.map(|level| level.attention),
         }
     }
 

@@ -4,10 +4,10 @@
 //! Sources: <https://www.chessprogramming.org/Iterative_Deepening>,
 //! <https://www.chessprogramming.org/Aspiration_Windows>.
 
-use super::entry::{self, Bound, CairnTable};
 use super::history::Histories;
 use super::node::Root;
-use super::thread::{Line, MAX_DEPTH, Thread};
+use super::thread::{MAX_DEPTH, PvLine, Thread};
+use super::tt::{self, Bound, CairnTable};
 use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
 use crate::board::Board;
 use crate::eval::Evaluator;
@@ -20,28 +20,28 @@ use std::cmp::Reverse;
 
 /// The strong search with what it keeps from one move of a game to the next.
 pub(super) struct Cairn {
-    table: CairnTable,
+    tt: CairnTable,
     histories: Box<Histories>,
 }
 
 /// A finished line.
 #[derive(Clone)]
-struct Best {
+struct RootLine {
     score: Score,
-    line: Line,
+    line: PvLine,
 }
 
 impl Cairn {
     pub(super) fn new(hash_mib: usize) -> Result<Cairn, AllocationError> {
-        Ok(Cairn { table: Table::new(hash_mib)?, histories: Histories::new() })
+        Ok(Cairn { tt: Table::new(hash_mib)?, histories: Histories::new() })
     }
 
     pub(super) fn hash_mib(&self) -> usize {
-        self.table.mebibytes()
+        self.tt.mebibytes()
     }
 
     pub(super) fn clear(&mut self) {
-        self.table.clear();
+        self.tt.clear();
         self.histories = Histories::new();
     }
 
@@ -52,7 +52,7 @@ impl Cairn {
         control: &Control,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Outcome {
-        self.table.next_generation();
+        self.tt.next_generation();
         let legal = board.legal_moves();
         let mut wanted: Vec<Move> =
             legal.iter().copied().filter(|mv| limits.search_moves.contains(mv)).collect();
@@ -76,17 +76,10 @@ impl Cairn {
         }
         let node_limit = limits.nodes.unwrap_or(u64::MAX);
         let mut thread =
-            Thread::<E>::new(board, &self.table, &mut self.histories, control, node_limit);
-        thread.attention = limits.attention;
-        let mut deepening = Deepening {
-            thread,
-            table: &self.table,
-            control,
-            wanted,
-            limits,
-            failed_high: None,
-            sink,
-        };
+            Thread::<E>::new(board, &self.tt, &mut self.histories, control, node_limit);
+        thread.quiet_percent = limits.quiet_percent;
+        let mut deepening =
+            Deepening { thread, tt: &self.tt, control, wanted, limits, failed_high: None, sink };
         deepening.run(&mut outcome);
         outcome
     }
@@ -94,13 +87,13 @@ impl Cairn {
 
 struct Deepening<'a, 'b, E: Evaluator> {
     thread: Thread<'a, E>,
-    table: &'a CairnTable,
+    tt: &'a CairnTable,
     control: &'a Control,
     /// The root moves to look at.
     wanted: Vec<Move>,
     limits: &'a Limits,
     /// What proved better than expected in this iteration, until it is searched again.
-    failed_high: Option<Best>,
+    failed_high: Option<RootLine>,
     sink: &'b mut dyn FnMut(&Report<'_>) -> Verdict,
 }
 
@@ -109,11 +102,11 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
         let lines = self.limits.multi_pv.clamp(1, self.wanted.len());
         let last_depth =
             self.limits.depth.map_or(MAX_DEPTH, |depth| depth.clamp(1, MAX_DEPTH as u32) as i32);
-        let mut last: Vec<Best> = Vec::new();
+        let mut last: Vec<RootLine> = Vec::new();
         for depth in 1..=last_depth {
             self.thread.seldepth = 0;
             self.control.begin_iteration(depth as u32);
-            let mut done: Vec<Best> = Vec::new();
+            let mut done: Vec<RootLine> = Vec::new();
             let mut verdict = Verdict::Continue;
             for number in 1..=lines {
                 let better: Vec<Move> =
@@ -128,7 +121,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
                 if self.thread.stopped {
                     break;
                 }
-                done.push(Best { score, line: self.thread.line().iter().copied().collect() });
+                done.push(RootLine { score, line: self.thread.pv().iter().copied().collect() });
             }
             // A later line may turn out better than an earlier one, whose search looked at its first
             // move less closely.
@@ -152,7 +145,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
     }
 
     /// An iteration with a window around the last score, opened where that proves wrong.
-    fn aspire(&mut self, depth: i32, number: usize, last: Option<&Best>) -> Score {
+    fn aspire(&mut self, depth: i32, number: usize, last: Option<&RootLine>) -> Score {
         self.failed_high = None;
         let mut delta = params::aspiration_delta();
         let mut window = match last.map(|best| best.score) {
@@ -162,8 +155,8 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             _ => Window::FULL,
         };
         loop {
-            self.thread.clear_line();
-            let score = self.thread.visit::<Root>(window, depth, 0, false);
+            self.thread.clear_pv();
+            let score = self.thread.search_node::<Root>(window, depth, 0, false);
             if self.thread.stopped {
                 return score;
             }
@@ -172,17 +165,17 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
                 self.failed_high = None;
                 // No move is good enough, so the line is the one that was expected.
                 let line = last.map(|best| best.line.clone()).unwrap_or_default();
-                self.report(depth, number, &Best { score, line }, Bound::Upper);
+                self.report(depth, number, &RootLine { score, line }, Bound::Upper);
                 window.beta = i32::midpoint(window.alpha, window.beta);
                 window.alpha =
                     if is_mate(score) { -INFINITY } else { (score - delta).max(-INFINITY) };
             } else if score >= window.beta {
-                let line = self.thread.line().iter().copied().collect();
-                let best = Best { score, line };
+                let line = self.thread.pv().iter().copied().collect();
+                let best = RootLine { score, line };
                 self.report(depth, number, &best, Bound::Lower);
                 // A mate in so many moves would need a line that shows it: the window is what is sure.
                 let sure = if is_mate(best.score) { window.beta } else { best.score };
-                self.failed_high = (!is_mate(sure)).then_some(Best { score: sure, ..best });
+                self.failed_high = (!is_mate(sure)).then_some(RootLine { score: sure, ..best });
                 window.beta = if is_mate(score) { INFINITY } else { (score + delta).min(INFINITY) };
             } else {
                 return score;
@@ -190,7 +183,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
         }
     }
 
-    fn report(&mut self, depth: i32, number: usize, best: &Best, bound: Bound) -> Verdict {
+    fn report(&mut self, depth: i32, number: usize, best: &RootLine, bound: Bound) -> Verdict {
         let effort = best.line.first().map(|&mv| self.thread.effort(mv));
         (self.sink)(&Report {
             depth: depth as u32,
@@ -199,7 +192,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             score: ScoreText::from_score(best.score),
             bound,
             nodes: self.thread.nodes,
-            hash_full: entry::fill(self.table),
+            hash_full: tt::fill(self.tt),
             effort,
             pv: &best.line,
             silent: false,
@@ -209,13 +202,13 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
     /// A search stopped within the first line of an iteration may have found a better move already,
     /// in this window or in the one before. Of the latter only a bound is known; it is told as if it were
     /// the score, as a move is played whose line was shown.
-    fn adopt_unfinished(&mut self, depth: i32, done: &[Best], outcome: &mut Outcome) {
+    fn adopt_unfinished(&mut self, depth: i32, done: &[RootLine], outcome: &mut Outcome) {
         if let Some(best) = done.first() {
             adopt(best, depth, outcome);
             return;
         }
-        let line: Line = self.thread.line().iter().copied().collect();
-        let found = Best { score: self.thread.root_score, line };
+        let line: PvLine = self.thread.pv().iter().copied().collect();
+        let found = RootLine { score: self.thread.root_score, line };
         let best = if found.line.is_empty() { self.failed_high.take() } else { Some(found) };
         if let Some(best) = best
             && outcome.best != best.line.first().copied()
@@ -226,7 +219,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
     }
 
     /// Whether the mate that was asked for has been proved.
-    fn mate_is_found(&self, done: &[Best]) -> bool {
+    fn mate_is_found(&self, done: &[RootLine]) -> bool {
         match (self.limits.mate, done.first().map(|best| ScoreText::from_score(best.score))) {
             (Some(asked), Some(ScoreText::Mate(moves))) => moves > 0 && moves as u32 <= asked,
             _ => false,
@@ -234,7 +227,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
     }
 }
 
-fn adopt(best: &Best, depth: i32, outcome: &mut Outcome) {
+fn adopt(best: &RootLine, depth: i32, outcome: &mut Outcome) {
     if let Some(&first) = best.line.first() {
         outcome.best = Some(first);
         outcome.ponder = best.line.get(1).copied();

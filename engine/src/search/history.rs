@@ -4,7 +4,7 @@
 //! leaves its range. Sources: <https://www.chessprogramming.org/History_Heuristic>, and
 //! <https://www.chessprogramming.org/Static_Evaluation_Correction_History>.
 
-use super::structure::{Parts, SIDES, table_index};
+use super::partial_keys::{PartialKeys, SIDES, table_index};
 use crate::board::Board;
 use crate::machine::memory;
 use crate::moves::Move;
@@ -56,12 +56,12 @@ static NOTHING: ByPieceTo = [0; PieceTo::COUNT];
 
 /// What is known of the quiet moves of a position.
 #[derive(Clone, Copy)]
-pub(crate) struct Quiets<'a> {
+pub(crate) struct QuietScores<'a> {
     plain: &'a [[i16; SQUARES]; SQUARES],
     continued: [&'a ByPieceTo; 2],
 }
 
-impl Quiets<'_> {
+impl QuietScores<'_> {
     /// What is known of this move.
     #[inline]
     pub(crate) fn of(&self, mv: Move, moving: PieceTo) -> i32 {
@@ -77,7 +77,7 @@ pub(crate) struct Histories {
     continuation: Vec<ByPieceTo>,
     capture: [[i16; KINDS]; PieceTo::COUNT],
     pawn_correction: Vec<[i16; 2]>,
-    others_correction: [Vec<[i16; 2]>; 2],
+    non_pawn_correction: [Vec<[i16; 2]>; 2],
 }
 
 impl Histories {
@@ -87,16 +87,20 @@ impl Histories {
             continuation: vec![[0; PieceTo::COUNT]; PieceTo::COUNT],
             capture: [[0; KINDS]; PieceTo::COUNT],
             pawn_correction: vec![[0; 2]; CORRECTIONS],
-            others_correction: [vec![[0; 2]; CORRECTIONS], vec![[0; 2]; CORRECTIONS]],
+            non_pawn_correction: [vec![[0; 2]; CORRECTIONS], vec![[0; 2]; CORRECTIONS]],
         })
     }
 
-    /// What is known of a side's quiet moves, given the moves one and two half-moves earlier.
+    /// What is known of a side's quiet moves, given the moves one and two half-moves continuations.
     #[inline]
-    pub(crate) fn quiets(&self, side: Side, earlier: &[Option<PieceTo>; 2]) -> Quiets<'_> {
-        Quiets {
+    pub(crate) fn quiet_scores(
+        &self,
+        side: Side,
+        continuations: &[Option<PieceTo>; 2],
+    ) -> QuietScores<'_> {
+        QuietScores {
             plain: &self.quiet[side.index()],
-            continued: earlier.map(|previous| match previous {
+            continued: continuations.map(|previous| match previous {
                 Some(previous) => &self.continuation[previous.index()],
                 None => &NOTHING,
             }),
@@ -114,7 +118,7 @@ impl Histories {
         side: Side,
         mv: Move,
         moving: PieceTo,
-        earlier: &[Option<PieceTo>; 2],
+        continuations: &[Option<PieceTo>; 2],
         bonus: i32,
     ) {
         apply(
@@ -122,7 +126,7 @@ impl Histories {
             bonus,
             HISTORY_LIMIT,
         );
-        for previous in earlier.iter().flatten() {
+        for previous in continuations.iter().flatten() {
             apply(&mut self.continuation[previous.index()][moving.index()], bonus, HISTORY_LIMIT);
         }
     }
@@ -133,22 +137,22 @@ impl Histories {
 
     /// Announces that the corrections of positions like this will be asked for.
     #[inline]
-    pub(crate) fn prefetch_correction(&self, parts: &Parts) {
-        memory::prefetch(&self.pawn_correction[table_index(parts.pawns, CORRECTIONS)]);
+    pub(crate) fn prefetch_correction(&self, keys: &PartialKeys) {
+        memory::prefetch(&self.pawn_correction[table_index(keys.pawn, CORRECTIONS)]);
         for side in SIDES {
-            let index = table_index(parts.others[side.index()], CORRECTIONS);
-            memory::prefetch(&self.others_correction[side.index()][index]);
+            let index = table_index(keys.non_pawn[side.index()], CORRECTIONS);
+            memory::prefetch(&self.non_pawn_correction[side.index()][index]);
         }
     }
 
     /// By how much the evaluation of positions like this has been off, in centipawns.
-    pub(crate) fn correction(&self, board: &Board, parts: &Parts) -> Score {
+    pub(crate) fn correction(&self, board: &Board, keys: &PartialKeys) -> Score {
         let us = board.side_to_move().index();
-        let pawns = self.pawn_correction[table_index(parts.pawns, CORRECTIONS)][us];
+        let pawns = self.pawn_correction[table_index(keys.pawn, CORRECTIONS)][us];
         let others: i32 = SIDES
             .map(|side| {
-                let table = &self.others_correction[side.index()];
-                i32::from(table[table_index(parts.others[side.index()], CORRECTIONS)][us])
+                let table = &self.non_pawn_correction[side.index()];
+                i32::from(table[table_index(keys.non_pawn[side.index()], CORRECTIONS)][us])
             })
             .iter()
             .sum();
@@ -161,18 +165,18 @@ impl Histories {
     pub(crate) fn update_correction(
         &mut self,
         board: &Board,
-        parts: &Parts,
+        keys: &PartialKeys,
         depth: i32,
         error: Score,
     ) {
         let us = board.side_to_move().index();
         let bonus = (error * depth / params::correction_divisor())
             .clamp(-params::correction_bonus_max(), params::correction_bonus_max());
-        let pawns = &mut self.pawn_correction[table_index(parts.pawns, CORRECTIONS)][us];
+        let pawns = &mut self.pawn_correction[table_index(keys.pawn, CORRECTIONS)][us];
         apply(pawns, bonus, CORRECTION_LIMIT);
         for side in SIDES {
-            let index = table_index(parts.others[side.index()], CORRECTIONS);
-            apply(&mut self.others_correction[side.index()][index][us], bonus, CORRECTION_LIMIT);
+            let index = table_index(keys.non_pawn[side.index()], CORRECTIONS);
+            apply(&mut self.non_pawn_correction[side.index()][index][us], bonus, CORRECTION_LIMIT);
         }
     }
 }

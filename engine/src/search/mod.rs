@@ -6,16 +6,16 @@
 
 mod deepen;
 mod delay;
-mod entry;
-mod exchange;
 mod history;
 pub mod micromax;
 mod node;
+mod partial_keys;
 mod picker;
 mod prune;
 mod quiesce;
-mod structure;
+mod see;
 mod thread;
+mod tt;
 
 use crate::board::Board;
 use crate::machine::memory::AllocationError;
@@ -27,8 +27,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::eval::Tapered;
 use deepen::Cairn;
-pub use entry::Bound;
 use micromax::MicroMax;
+pub use tt::Bound;
 
 /// How often, in nodes, a search looks at its stop flag and publishes its count.
 pub const POLL_INTERVAL: u64 = 1024;
@@ -96,7 +96,7 @@ pub struct Limits {
     pub multi_pv: usize,
     /// How many of a hundred quiet moves are seen below the root, in style Cairn; which ones depends
     /// on the position alone. Without it all are.
-    pub attention: Option<u8>,
+    pub quiet_percent: Option<u8>,
 }
 
 impl Default for Limits {
@@ -107,7 +107,7 @@ impl Default for Limits {
             mate: None,
             search_moves: Vec::new(),
             multi_pv: 1,
-            attention: None,
+            quiet_percent: None,
         }
     }
 }

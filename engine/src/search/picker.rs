@@ -1,10 +1,10 @@
-//! The move picker: one move after the other, likely best first, generated no earlier than needed.
+//! The move picker: one move after the other, likely best first, generated no continuations than needed.
 //!
 //! Hash move, good captures and promotions, quiet moves, losing captures. Source:
 //! <https://www.chessprogramming.org/Move_Ordering>.
 
-use super::exchange::{exchange_reaches, exchange_value};
 use super::history::{Histories, PieceTo};
+use super::see::{see_ge, see_value};
 use crate::board::Board;
 use crate::movegen::{self, Masks};
 use crate::moves::{MAX_MOVES, Move, MoveList};
@@ -25,7 +25,7 @@ enum Stage {
 
 /// Which quiet moves are wanted, the more the smaller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Quiets {
+pub(crate) enum QuietFilter {
     /// All.
     All,
     /// Those that give check.
@@ -73,12 +73,12 @@ pub(crate) struct Picker {
     hash_move: Option<Move>,
     /// Whether only captures and promotions are wanted.
     noisy_only: bool,
-    quiets: Quiets,
+    quiets: QuietFilter,
     moves: ArrayVec<Scored, MAX_MOVES>,
     bad: ArrayVec<Move, MAX_MOVES>,
     next: usize,
     /// The moves one and two half-moves earlier.
-    earlier: [Option<PieceTo>; 2],
+    continuations: [Option<PieceTo>; 2],
     masks: Masks,
 }
 
@@ -114,17 +114,17 @@ impl Picker {
         board: &Board,
         masks: Masks,
         hash_move: Option<u16>,
-        earlier: [Option<PieceTo>; 2],
+        continuations: [Option<PieceTo>; 2],
     ) -> Picker {
         Picker {
             stage: Stage::Hash,
             hash_move: hash_move.and_then(|raw| movegen::confirm(board, &masks, raw)),
             noisy_only: false,
-            quiets: Quiets::All,
+            quiets: QuietFilter::All,
             moves: ArrayVec::new(),
             bad: ArrayVec::new(),
             next: 0,
-            earlier,
+            continuations,
             masks,
         }
     }
@@ -145,15 +145,15 @@ impl Picker {
 
     /// Of the quiet moves that have not been handed out yet, leaves out all that are not wanted; never more
     /// than before.
-    pub(crate) fn limit_quiets(&mut self, board: &Board, wanted: Quiets) {
+    pub(crate) fn limit_quiets(&mut self, board: &Board, wanted: QuietFilter) {
         if wanted <= self.quiets {
             return;
         }
         self.quiets = wanted;
         if self.stage == Stage::Quiet {
             match wanted {
-                Quiets::All => {}
-                Quiets::Checks => {
+                QuietFilter::All => {}
+                QuietFilter::Checks => {
                     self.moves.drain(..self.next);
                     self.next = 0;
                     self.moves.retain(|scored| {
@@ -163,7 +163,7 @@ impl Picker {
                         *scored = scored.at(place);
                     }
                 }
-                Quiets::None => self.begin_bad_noisy(),
+                QuietFilter::None => self.begin_bad_noisy(),
             }
         }
     }
@@ -188,14 +188,14 @@ impl Picker {
                     self.stage = Stage::GoodNoisy;
                 }
                 Stage::GoodNoisy => match self.pick(board) {
-                    Some(mv) if self.noisy_only || exchange_reaches(board, mv, 0) => {
+                    Some(mv) if self.noisy_only || see_ge(board, mv, 0) => {
                         return Some(mv);
                     }
                     Some(mv) => self.bad.push(mv),
                     None if self.noisy_only => self.stage = Stage::Done,
                     None => self.stage = Stage::GenerateQuiet,
                 },
-                Stage::GenerateQuiet if self.quiets == Quiets::None => self.begin_bad_noisy(),
+                Stage::GenerateQuiet if self.quiets == QuietFilter::None => self.begin_bad_noisy(),
                 Stage::GenerateQuiet => {
                     self.generate_quiet(board, histories);
                     self.stage = Stage::Quiet;
@@ -262,11 +262,11 @@ impl Picker {
             let promotes = mv.to().row() == us.promotion_row()
                 && board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
             let promotion = match mv.promotion_kind() {
-                Kind::Queen if promotes => exchange_value(Kind::Queen),
-                _ if promotes => -exchange_value(Kind::Queen),
+                Kind::Queen if promotes => see_value(Kind::Queen),
+                _ if promotes => -see_value(Kind::Queen),
                 _ => 0,
             };
-            params::victim_weight() * (exchange_value(captured) + promotion)
+            params::victim_weight() * (see_value(captured) + promotion)
                 + history / params::capture_history_divisor()
         });
     }
@@ -274,10 +274,10 @@ impl Picker {
     fn generate_quiet(&mut self, board: &Board, histories: &Histories) {
         let mut list = MoveList::new();
         movegen::quiet_moves(board, &self.masks, &mut list);
-        if self.quiets == Quiets::Checks {
+        if self.quiets == QuietFilter::Checks {
             list.retain(|mv| movegen::gives_check(board, *mv));
         }
-        let quiets = histories.quiets(board.side_to_move(), &self.earlier);
+        let quiets = histories.quiet_scores(board.side_to_move(), &self.continuations);
         self.fill(&list, |mv| moving(board, mv).map_or(0, |moving| quiets.of(mv, moving)));
     }
 

@@ -1,8 +1,8 @@
 //! Decisions: what need not be searched, and what may be searched less deeply. Pure functions of the
 //! facts of a node; none of them searches.
 
-use super::entry::{Bound, Stored};
-use super::picker::Quiets;
+use super::picker::QuietFilter;
+use super::tt::{Bound, TtEntry};
 use crate::moves::Move;
 use crate::params;
 use crate::score::{MATE_BAND, Score, is_mate};
@@ -19,8 +19,25 @@ pub(crate) struct Facts {
     /// Whether the side to move stands better than two half-moves ago, or that is not known: it was in
     /// check, or the root is too near. Never in check.
     pub(crate) improving: bool,
-    /// See [`is_hunted`].
-    pub(crate) hunted: bool,
+    /// See [`opponent_seeks_faster_win`].
+    pub(crate) opponent_seeks_faster_win: bool,
+}
+
+impl Facts {
+    /// With the table's score as evaluation, where it is a bound on the right side of it.
+    #[inline]
+    pub(crate) fn refined_by(self, tt_entry: Option<&TtEntry>) -> Facts {
+        match tt_entry {
+            Some(entry)
+                if !self.in_check
+                    && entry.is_cutoff(self.eval, self.eval)
+                    && !is_mate(entry.score) =>
+            {
+                Facts { eval: entry.score, ..self }
+            }
+            _ => self,
+        }
+    }
 }
 
 /// So far above beta that the opponent will hardly get it back: the score to answer with. Source:
@@ -28,7 +45,7 @@ pub(crate) struct Facts {
 pub(crate) fn reverse_futility(facts: &Facts) -> Option<Score> {
     let relief = if facts.improving { params::rfp_improving() } else { 0 };
     let margin = (params::rfp_margin() * facts.depth - relief).max(0);
-    let prunes = !facts.hunted
+    let prunes = !facts.opponent_seeks_faster_win
         && facts.depth <= params::rfp_depth()
         && facts.eval - margin >= facts.beta
         && facts.eval < MATE_BAND
@@ -64,24 +81,24 @@ pub(crate) fn skips_quiets(facts: &Facts, alpha: Score, number: i32) -> bool {
 
 /// Which quiet moves are searched where they are hopeless: checks may be what a sacrifice was for. One ply
 /// from the horizon only where the game is decided, as one may be the way to mate.
-pub(crate) fn quiets_left(depth: i32, alpha: Score) -> Quiets {
+pub(crate) fn quiets_left(depth: i32, alpha: Score) -> QuietFilter {
     if depth >= params::quiet_check_depth() || alpha >= params::decided_score() {
-        Quiets::Checks
+        QuietFilter::Checks
     } else {
-        Quiets::None
+        QuietFilter::None
     }
 }
 
 /// Whether a shorter win is looked for everywhere: the game is decided, and the root is near.
-pub(crate) fn hunts(alpha: Score, ply: usize) -> bool {
+pub(crate) fn seeks_faster_win(alpha: Score, ply: usize) -> bool {
     let plies = if alpha >= MATE_BAND { params::hunt_mate_plies() } else { params::hunt_plies() };
     alpha >= params::decided_score() && ply < plies as usize
 }
 
 /// Whether a shorter win is looked for against the side to move: what it loses later by counts for
 /// nothing then.
-pub(crate) fn is_hunted(beta: Score, ply: usize) -> bool {
-    hunts(-beta, ply)
+pub(crate) fn opponent_seeks_faster_win(beta: Score, ply: usize) -> bool {
+    seeks_faster_win(-beta, ply)
 }
 
 /// Whether a check is searched more deeply: where the game is decided it may be the way to mate. Deep
@@ -111,7 +128,7 @@ pub(crate) fn is_futile(facts: &Facts, alpha: Score, reduced_depth: i32) -> bool
 
 /// What a move may lose in an exchange before it is skipped: a negative number; `None` if it is
 /// searched anyway.
-pub(crate) fn exchange_margin(facts: &Facts, quiet: bool, reduced_depth: i32) -> Option<Score> {
+pub(crate) fn see_margin(facts: &Facts, quiet: bool, reduced_depth: i32) -> Option<Score> {
     let reduced_depth = reduced_depth.max(0);
     let margin = if quiet {
         -params::see_quiet_margin() * reduced_depth * reduced_depth
@@ -131,7 +148,7 @@ pub(crate) fn has_bad_history(history: i32, reduced_depth: i32) -> bool {
 /// enough. `futility` is what winning nothing leads to at most. Source:
 /// <https://www.chessprogramming.org/Delta_Pruning>.
 #[inline]
-pub(crate) fn falls_short(futility: Score, captured: Score, alpha: Score) -> Option<Score> {
+pub(crate) fn delta_prune(futility: Score, captured: Score, alpha: Score) -> Option<Score> {
     let most = futility + captured;
     (most <= alpha && !is_mate(alpha)).then_some(most)
 }
@@ -140,7 +157,7 @@ pub(crate) fn falls_short(futility: Score, captured: Score, alpha: Score) -> Opt
 /// us below alpha it has to win something. Source:
 /// <https://www.chessprogramming.org/Static_Exchange_Evaluation>.
 #[inline]
-pub(crate) fn least_exchange(futility: Score, alpha: Score) -> Score {
+pub(crate) fn see_threshold(futility: Score, alpha: Score) -> Score {
     i32::from(futility <= alpha && !is_mate(alpha))
 }
 
@@ -154,13 +171,13 @@ pub(crate) struct SingularTest {
 
 /// The test of a hash move; `None` where it is not worth its time or the entry says too little. Source:
 /// <https://www.chessprogramming.org/Singular_Extensions>.
-pub(crate) fn singular_test(facts: &Facts, known: &Stored) -> Option<SingularTest> {
+pub(crate) fn singular_test(facts: &Facts, entry: &TtEntry) -> Option<SingularTest> {
     let tries = facts.depth >= params::singular_depth()
-        && known.depth >= facts.depth - params::singular_depth_slack()
-        && known.bound != Bound::Upper
-        && !is_mate(known.score);
+        && entry.depth >= facts.depth - params::singular_depth_slack()
+        && entry.bound != Bound::Upper
+        && !is_mate(entry.score);
     tries.then(|| SingularTest {
-        beta: known.score - params::singular_margin() * facts.depth / 16,
+        beta: entry.score - params::singular_margin() * facts.depth / 16,
         depth: (facts.depth - 1) / params::singular_depth_divisor(),
     })
 }
@@ -189,7 +206,7 @@ pub(crate) enum Singularity {
 /// <https://www.chessprogramming.org/Multi-Cut>.
 pub(crate) fn singularity(
     facts: &Facts,
-    known: Score,
+    tt_score: Score,
     test: &SingularTest,
     others: &Others,
 ) -> Singularity {
@@ -199,7 +216,7 @@ pub(crate) fn singularity(
     } else if test.beta >= facts.beta && !others.pv {
         // More than one move beats beta: so will this one.
         Singularity::Cut(test.beta)
-    } else if known >= facts.beta || others.cut_node {
+    } else if tt_score >= facts.beta || others.cut_node {
         Singularity::Extend(-1)
     } else {
         Singularity::Extend(0)
@@ -208,8 +225,8 @@ pub(crate) fn singularity(
 
 /// Whether a quiet move is not seen where so many of a hundred are: always the same ones of a
 /// position, so that a limited search can be repeated.
-pub(crate) fn overlooks(attention: Option<u8>, position: u64, mv: Move) -> bool {
-    attention.is_some_and(|percent| {
+pub(crate) fn overlooks(quiet_percent: Option<u8>, position: u64, mv: Move) -> bool {
+    quiet_percent.is_some_and(|percent| {
         let mixed = (position ^ u64::from(mv.raw())).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         ((mixed >> 32) * 100) >> 32 >= u64::from(percent)
     })
@@ -278,17 +295,17 @@ const fn when(condition: bool, amount: i32) -> i32 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Late {
     /// The move gives check.
-    pub(crate) checks: bool,
-    /// A shorter win is looked for, see [`hunts`].
-    pub(crate) hunts: bool,
+    pub(crate) gives_check: bool,
+    /// A shorter win is looked for, see [`seeks_faster_win`].
+    pub(crate) seeks_faster_win: bool,
     pub(crate) history: i32,
 }
 
 /// How deeply a late move is searched at first: at least one ply, and no deeper than `depth`.
 pub(crate) fn reduced_depth(depth: i32, reduction: i32, late: Late) -> i32 {
     let reduction = reduction
-        - when(late.checks, params::lmr_check())
-        - when(late.hunts, params::hunt_relief())
+        - when(late.gives_check, params::lmr_check())
+        - when(late.seeks_faster_win, params::hunt_relief())
         - late.history * 1024 / params::lmr_history_divisor();
     (depth - (reduction / 1024).max(0)).clamp(1, depth.max(1))
 }
@@ -297,8 +314,14 @@ pub(crate) fn reduced_depth(depth: i32, reduction: i32, late: Late) -> i32 {
 mod tests {
     use super::*;
 
-    const FACTS: Facts =
-        Facts { depth: 4, beta: 0, eval: 0, in_check: false, improving: false, hunted: false };
+    const FACTS: Facts = Facts {
+        depth: 4,
+        beta: 0,
+        eval: 0,
+        in_check: false,
+        improving: false,
+        opponent_seeks_faster_win: false,
+    };
 
     #[test]
     fn logarithms_are_right_everywhere() {
@@ -322,7 +345,7 @@ mod tests {
         assert_eq!(with(7000, params::rfp_depth() + 1), None);
         let improving = Facts { eval: margin - 1, improving: true, ..FACTS };
         assert!(reverse_futility(&improving).is_some());
-        let hunted = Facts { eval: 7000, hunted: true, ..FACTS };
+        let hunted = Facts { eval: 7000, opponent_seeks_faster_win: true, ..FACTS };
         assert_eq!(reverse_futility(&hunted), None, "how long it holds out has to be seen");
         let mated = Facts { beta: -MATE_BAND, eval: 500, ..FACTS };
         assert_eq!(reverse_futility(&mated), None, "a mate has to be refuted");
@@ -339,13 +362,13 @@ mod tests {
 
     #[test]
     fn what_speaks_for_a_move_deepens_it() {
-        let plain = Late { checks: false, hunts: false, history: 0 };
+        let plain = Late { gives_check: false, seeks_faster_win: false, history: 0 };
         let depth = |late: Late| reduced_depth(10, 4 * 1024, late);
         assert_eq!(depth(plain), 6);
         assert!(depth(Late { history: 16384, ..plain }) > 6);
         assert!(depth(Late { history: -16384, ..plain }) < 6);
-        assert!(depth(Late { checks: true, ..plain }) > 6);
-        assert!(depth(Late { hunts: true, ..plain }) > 6);
+        assert!(depth(Late { gives_check: true, ..plain }) > 6);
+        assert!(depth(Late { seeks_faster_win: true, ..plain }) > 6);
         for reduction in [-9000, 0, 9000, 90_000] {
             assert!((1..=10).contains(&reduced_depth(10, reduction, plain)));
         }
@@ -364,10 +387,14 @@ mod tests {
     #[test]
     fn won_games_are_searched_wider_near_the_root() {
         assert!(
-            hunts(params::decided_score(), 0) && hunts(MATE_BAND, params::hunt_plies() as usize)
+            seeks_faster_win(params::decided_score(), 0)
+                && seeks_faster_win(MATE_BAND, params::hunt_plies() as usize)
         );
-        assert!(!hunts(0, 0) && !hunts(params::decided_score(), params::hunt_plies() as usize));
-        assert!(!hunts(MATE_BAND, params::hunt_mate_plies() as usize));
+        assert!(
+            !seeks_faster_win(0, 0)
+                && !seeks_faster_win(params::decided_score(), params::hunt_plies() as usize)
+        );
+        assert!(!seeks_faster_win(MATE_BAND, params::hunt_mate_plies() as usize));
     }
 
     #[test]
@@ -388,7 +415,7 @@ mod tests {
         assert!(limit(3, false) < limit(5, false));
         assert!(limit(3, false) < limit(3, true));
         assert_eq!(limit(params::lmp_depth() + 1, true), None);
-        assert!(exchange_margin(&FACTS, true, 4) < exchange_margin(&FACTS, true, 2));
+        assert!(see_margin(&FACTS, true, 4) < see_margin(&FACTS, true, 2));
         assert!(is_futile(&Facts { eval: -2000, ..FACTS }, 0, 2));
         assert!(!is_futile(&Facts { eval: -2000, in_check: true, ..FACTS }, 0, 2));
         assert!(razors(&Facts { depth: 1, eval: -2000, ..FACTS }, 0));
@@ -399,9 +426,9 @@ mod tests {
     #[test]
     fn checks_are_spared_at_depth_and_in_won_games() {
         let least = params::quiet_check_depth();
-        assert_eq!(quiets_left(least, 0), Quiets::Checks);
-        assert_eq!(quiets_left(least - 1, 0), Quiets::None);
-        assert_eq!(quiets_left(least - 1, params::decided_score()), Quiets::Checks);
+        assert_eq!(quiets_left(least, 0), QuietFilter::Checks);
+        assert_eq!(quiets_left(least - 1, 0), QuietFilter::None);
+        assert_eq!(quiets_left(least - 1, params::decided_score()), QuietFilter::Checks);
     }
 
     #[test]
@@ -419,10 +446,13 @@ mod tests {
     fn the_loser_is_hunted_where_the_winner_hunts() {
         for score in [-MATE_BAND, -params::decided_score(), 0, params::decided_score(), MATE_BAND] {
             for ply in 0..10 {
-                assert_eq!(is_hunted(-score, ply), hunts(score, ply));
+                assert_eq!(opponent_seeks_faster_win(-score, ply), seeks_faster_win(score, ply));
             }
         }
-        assert!(is_hunted(-params::decided_score(), 1) && !is_hunted(0, 1));
+        assert!(
+            opponent_seeks_faster_win(-params::decided_score(), 1)
+                && !opponent_seeks_faster_win(0, 1)
+        );
     }
 
     #[test]
@@ -435,28 +465,28 @@ mod tests {
 
     #[test]
     fn captures_in_quiescence_have_to_reach_alpha() {
-        assert_eq!(falls_short(-200, 100, 0), Some(-100));
-        assert_eq!(falls_short(-200, 200, 0), Some(0));
-        assert_eq!(falls_short(-200, 201, 0), None);
-        assert_eq!(falls_short(-200, 100, -MATE_BAND), None, "a mate has to be refuted");
-        assert_eq!(least_exchange(0, 0), 1);
-        assert_eq!(least_exchange(1, 0), 0);
-        assert_eq!(least_exchange(0, MATE_BAND), 0);
+        assert_eq!(delta_prune(-200, 100, 0), Some(-100));
+        assert_eq!(delta_prune(-200, 200, 0), Some(0));
+        assert_eq!(delta_prune(-200, 201, 0), None);
+        assert_eq!(delta_prune(-200, 100, -MATE_BAND), None, "a mate has to be refuted");
+        assert_eq!(see_threshold(0, 0), 1);
+        assert_eq!(see_threshold(1, 0), 0);
+        assert_eq!(see_threshold(0, MATE_BAND), 0);
     }
 
     #[test]
     fn only_deep_entries_with_a_lower_bound_are_tested() {
         let depth = params::singular_depth();
         let facts = Facts { depth, ..FACTS };
-        let known = Stored { mv: Some(1), score: 50, depth, bound: Bound::Lower };
-        let test = singular_test(&facts, &known).unwrap();
-        assert!(test.beta < known.score && test.depth < depth);
-        assert!(singular_test(&facts, &Stored { bound: Bound::Exact, ..known }).is_some());
-        assert_eq!(singular_test(&facts, &Stored { bound: Bound::Upper, ..known }), None);
-        assert_eq!(singular_test(&facts, &Stored { score: MATE_BAND, ..known }), None);
+        let entry = TtEntry { mv: Some(1), score: 50, depth, bound: Bound::Lower };
+        let test = singular_test(&facts, &entry).unwrap();
+        assert!(test.beta < entry.score && test.depth < depth);
+        assert!(singular_test(&facts, &TtEntry { bound: Bound::Exact, ..entry }).is_some());
+        assert_eq!(singular_test(&facts, &TtEntry { bound: Bound::Upper, ..entry }), None);
+        assert_eq!(singular_test(&facts, &TtEntry { score: MATE_BAND, ..entry }), None);
         let too_shallow = depth - params::singular_depth_slack() - 1;
-        assert_eq!(singular_test(&facts, &Stored { depth: too_shallow, ..known }), None);
-        assert_eq!(singular_test(&Facts { depth: depth - 1, ..facts }, &known), None);
+        assert_eq!(singular_test(&facts, &TtEntry { depth: too_shallow, ..entry }), None);
+        assert_eq!(singular_test(&Facts { depth: depth - 1, ..facts }, &entry), None);
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! Quiescence: the search of captures and promotions where the depth has run out.
+//! Quiescence search: captures and promotions until the position is quiet, in check all evasions.
+//! Source: <https://www.chessprogramming.org/Quiescence_Search>.
 
 use super::delay::delayed;
-use super::entry::{self, Bound, Stored};
-use super::exchange::{captured_value, exchange_reaches};
 use super::node::NodeKind;
 use super::picker::Picker;
 use super::prune;
+use super::see::{captured_value, see_ge};
 use super::thread::{MAX_PLY, Thread};
+use super::tt::{self, Bound, TtEntry};
 use crate::eval::Evaluator;
 use crate::movegen::Masks;
 use crate::moves::Move;
@@ -14,12 +15,12 @@ use crate::params;
 use crate::score::{DRAW, MATE, Score, Window, is_mate};
 
 impl<E: Evaluator> Thread<'_, E> {
-    /// Quiescence: only captures and promotions, until the position is quiet. In check all evasions.
-    /// Source: <https://www.chessprogramming.org/Quiescence_Search>.
+    /// Searches a node at the horizon or beyond. `first` is the node at the horizon, or the reply to an
+    /// evasion.
     ///
-    /// Off the principal variation and out of check, the table is asked at the `first` node and the reply
-    /// to an evasion only. Asked everywhere, the search is 4 % slower and not measurably better; asked
-    /// nowhere, it is worse (see `scripts/results.csv`).
+    /// Off the principal variation and out of check the table is probed and stored at `first` nodes only.
+    /// Everywhere would be 4 % slower and not measurably better, nowhere is worse (see
+    /// `scripts/results.csv`).
     pub(super) fn quiesce<K: NodeKind>(
         &mut self,
         window: Window,
@@ -30,35 +31,35 @@ impl<E: Evaluator> Thread<'_, E> {
         if !self.count_node() {
             return DRAW;
         }
-        self.frames[ply].pv.clear();
+        self.stack[ply].pv.clear();
         self.seldepth = self.seldepth.max(ply);
         if self.is_draw(ply) {
             return DRAW;
         }
-        let standing = self.raw_eval();
+        let raw_eval = self.raw_eval();
         if ply >= MAX_PLY - 1 {
-            return standing;
+            return raw_eval;
         }
         let in_check = self.board.in_check_after_move();
 
-        // Standing pat, unless in check. Where that is enough the table need not be waited for.
+        // Stand pat, unless in check; before probing: saves a cache miss.
         let mut best = -MATE;
         if !in_check {
-            best = self.corrected(standing);
+            best = self.corrected(raw_eval);
             if best >= beta {
                 return best;
             }
         }
         let masks = Masks::given(&self.board, in_check);
         let keys = self.board.keys();
-        let asks_table = K::PV || in_check || first;
-        let known = if asks_table { self.known(keys) } else { None };
-        if let Some(known) = known {
-            if !K::PV && known.cuts(alpha, beta) {
-                return known.score;
+        let uses_tt = K::PV || in_check || first;
+        let tt_entry = if uses_tt { self.probe_tt(keys) } else { None };
+        if let Some(entry) = tt_entry {
+            if !K::PV && entry.is_cutoff(alpha, beta) {
+                return entry.score;
             }
-            if !in_check && known.cuts(best, best) && !is_mate(known.score) {
-                best = known.score;
+            if !in_check && entry.is_cutoff(best, best) && !is_mate(entry.score) {
+                best = entry.score;
                 if best >= beta {
                     return best;
                 }
@@ -68,9 +69,9 @@ impl<E: Evaluator> Thread<'_, E> {
         let original_alpha = alpha;
         alpha = alpha.max(best);
 
-        let hash_move = known.and_then(|known| known.mv);
+        let hash_move = tt_entry.and_then(|entry| entry.mv);
         let mut picker = if in_check {
-            Picker::new(&self.board, masks, hash_move, self.earlier(ply))
+            Picker::new(&self.board, masks, hash_move, self.continuation_plies(ply))
         } else {
             Picker::noisy(&self.board, masks, hash_move)
         };
@@ -79,26 +80,26 @@ impl<E: Evaluator> Thread<'_, E> {
         while let Some(mv) = picker.next(&self.board, self.histories) {
             if !in_check {
                 let captured = captured_value(&self.board, mv);
-                if has_pieces && let Some(most) = prune::falls_short(futility, captured, alpha) {
+                if has_pieces && let Some(most) = prune::delta_prune(futility, captured, alpha) {
                     best = best.max(most);
                     continue;
                 }
-                let least = prune::least_exchange(futility, alpha);
-                if !exchange_reaches(&self.board, mv, least) {
-                    if least > 0 {
+                let threshold = prune::see_threshold(futility, alpha);
+                if !see_ge(&self.board, mv, threshold) {
+                    if threshold > 0 {
                         best = best.max(futility);
                     }
                     continue;
                 }
             }
-            // Only where the table is certain to be asked.
+            // Only where the reply is sure to probe.
             if K::PV || in_check {
-                self.table.prefetch(self.board.likely_keys_after(mv));
+                self.tt.prefetch(self.board.likely_keys_after(mv));
             }
             self.make(mv, ply);
             let window = Window { alpha, beta };
             let score =
-                delayed(window, standing, |window| self.quiesce::<K>(window, ply + 1, in_check));
+                delayed(window, raw_eval, |window| self.quiesce::<K>(window, ply + 1, in_check));
             self.unmake();
             if self.stopped {
                 return DRAW;
@@ -109,7 +110,7 @@ impl<E: Evaluator> Thread<'_, E> {
                     alpha = score;
                     best_move = Some(mv);
                     if K::PV {
-                        self.extend_line(mv, ply);
+                        self.update_pv(mv, ply);
                     }
                     if score >= beta {
                         break;
@@ -117,13 +118,13 @@ impl<E: Evaluator> Thread<'_, E> {
                 }
             }
         }
-        let bound = match best_move {
-            Some(_) => Bound::of(best, original_alpha, beta),
-            None => Bound::Upper,
-        };
-        let mv = best_move.map(Move::raw);
-        if asks_table {
-            entry::store(self.table, keys, Stored { mv, score: best, depth: 0, bound });
+        if uses_tt {
+            let bound = match best_move {
+                Some(_) => Bound::of(best, original_alpha, beta),
+                None => Bound::Upper,
+            };
+            let mv = best_move.map(Move::raw);
+            tt::store(self.tt, keys, TtEntry { mv, score: best, depth: 0, bound });
         }
         best
     }

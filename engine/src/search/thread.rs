@@ -1,10 +1,9 @@
-//! What one thread of the strong search has: the board with those that follow it, the search stack, and
-//! what it shares with others.
+//! One thread's state: the board with those who follow it, the search stack, and what threads share.
 
-use super::entry::{self, CairnTable, Stored};
 use super::history::{Histories, PieceTo};
+use super::partial_keys::PartialKeysObserver;
 use super::picker::moving;
-use super::structure::Structure;
+use super::tt::{self, CairnTable, TtEntry};
 use super::{Control, POLL_INTERVAL};
 use crate::board::{Board, FIFTY_MOVES, Observer};
 use crate::eval::{self, Evaluator, endgame};
@@ -18,18 +17,18 @@ use arrayvec::ArrayVec;
 
 /// The longest line that is searched, in half-moves.
 pub(super) const MAX_PLY: usize = 200;
-/// The deepest iteration; entries of the table have 7 bits for it.
+/// The deepest iteration; a table entry has 7 bits for it.
 pub(super) const MAX_DEPTH: i32 = 120;
 
-/// The moves of a line.
-pub(super) type Line = ArrayVec<Move, MAX_PLY>;
+/// A principal variation.
+pub(super) type PvLine = ArrayVec<Move, MAX_PLY>;
 
 /// What a ply remembers while its subtree is searched.
 #[derive(Clone, Default)]
 pub(super) struct Frame {
     /// The corrected evaluation; `None` in check.
     pub(super) eval: Option<Score>,
-    /// The man that moved from here, and where to.
+    /// The piece that moved from here, and where to.
     pub(super) moved: Option<PieceTo>,
     /// The move that a singular search leaves out.
     pub(super) excluded: Option<Move>,
@@ -37,32 +36,32 @@ pub(super) struct Frame {
     pub(super) verifying: bool,
     /// Double extensions on the way here.
     pub(super) double_extensions: i32,
-    pub(super) pv: Line,
+    pub(super) pv: PvLine,
 }
 
-/// Everything that watches the board during a search.
-pub(super) struct Watchers<E> {
+/// All that follow the board during a search.
+pub(super) struct Observers<E> {
     pub(super) eval: E,
-    pub(super) structure: Structure,
+    pub(super) keys: PartialKeysObserver,
 }
 
-impl<E: Evaluator> Observer for Watchers<E> {
+impl<E: Evaluator> Observer for Observers<E> {
     #[inline]
     fn push(&mut self, board: &Board, mv: Move) {
         self.eval.push(board, mv);
-        self.structure.push(board, mv);
+        self.keys.push(board, mv);
     }
 
     #[inline]
     fn vanish(&mut self, piece: Piece, square: Square) {
         self.eval.vanish(piece, square);
-        self.structure.vanish(piece, square);
+        self.keys.vanish(piece, square);
     }
 
     #[inline]
     fn appear(&mut self, piece: Piece, square: Square) {
         self.eval.appear(piece, square);
-        self.structure.appear(piece, square);
+        self.keys.appear(piece, square);
     }
 
     #[inline]
@@ -73,21 +72,21 @@ impl<E: Evaluator> Observer for Watchers<E> {
     #[inline]
     fn pop(&mut self) {
         self.eval.pop();
-        self.structure.pop();
+        self.keys.pop();
     }
 }
 
 /// One thread's search.
 pub(super) struct Thread<'a, E: Evaluator> {
     pub(super) board: Board,
-    pub(super) watchers: Watchers<E>,
-    pub(super) table: &'a CairnTable,
+    pub(super) observers: Observers<E>,
+    pub(super) tt: &'a CairnTable,
     pub(super) histories: &'a mut Histories,
     pub(super) control: &'a Control,
     /// Nodes counted so far.
     pub(super) nodes: u64,
-    pub(super) node_limit: u64,
-    /// The search has come to its end; what is returned from now on means nothing.
+    node_limit: u64,
+    /// The search has ended: scores returned from now on mean nothing.
     pub(super) stopped: bool,
     /// The longest line of this iteration, in half-moves.
     pub(super) seldepth: usize,
@@ -95,29 +94,30 @@ pub(super) struct Thread<'a, E: Evaluator> {
     pub(super) root_moves: Vec<Move>,
     /// Whether those are not all legal ones.
     pub(super) leaves_moves_out: bool,
-    /// The root move that is searched first if the table has no other that may be searched.
+    /// The root move to search first if the table's may not be searched.
     pub(super) expected: Option<Move>,
-    /// What the best root move so far is worth.
+    /// The score of the best root move so far.
     pub(super) root_score: Score,
-    /// The nodes that went into each root move since the search began.
-    pub(super) efforts: Vec<(Move, u64)>,
-    /// How many of a hundred quiet moves are seen, if not all.
-    pub(super) attention: Option<u8>,
-    pub(super) frames: Vec<Frame>,
+    /// Nodes spent on each root move since the search began.
+    efforts: Vec<(Move, u64)>,
+    /// How many of a hundred quiet moves are searched, if not all.
+    pub(super) quiet_percent: Option<u8>,
+    /// By ply.
+    pub(super) stack: Vec<Frame>,
 }
 
 impl<'a, E: Evaluator> Thread<'a, E> {
     pub(super) fn new(
         board: &Board,
-        table: &'a CairnTable,
+        tt: &'a CairnTable,
         histories: &'a mut Histories,
         control: &'a Control,
         node_limit: u64,
     ) -> Thread<'a, E> {
         Thread {
             board: board.clone(),
-            watchers: Watchers { eval: E::of(board), structure: Structure::of(board) },
-            table,
+            observers: Observers { eval: E::of(board), keys: PartialKeysObserver::of(board) },
+            tt,
             histories,
             control,
             nodes: 0,
@@ -129,20 +129,33 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             expected: None,
             root_score: DRAW,
             efforts: Vec::new(),
-            attention: None,
-            frames: vec![Frame::default(); MAX_PLY + 2],
+            quiet_percent: None,
+            stack: vec![Frame::default(); MAX_PLY + 2],
         }
     }
 
     /// The principal variation of the last search of the root.
-    pub(super) fn line(&self) -> &[Move] {
-        &self.frames[0].pv
+    pub(super) fn pv(&self) -> &[Move] {
+        &self.stack[0].pv
     }
 
-    /// How much of the search so far went into a root move, in permill of its nodes.
+    pub(super) fn clear_pv(&mut self) {
+        self.stack[0].pv.clear();
+    }
+
+    /// Makes a move, followed by the variation one ply on, the principal variation of this ply.
+    pub(super) fn update_pv(&mut self, mv: Move, ply: usize) {
+        let (head, tail) = self.stack.split_at_mut(ply + 1);
+        let (pv, rest) = (&mut head[ply].pv, &tail[0].pv);
+        pv.clear();
+        pv.push(mv);
+        pv.extend(rest.iter().copied().take(MAX_PLY - 1));
+    }
+
+    /// The share of all nodes so far that a root move took, in permill.
     pub(super) fn effort(&self, mv: Move) -> u32 {
-        let known = self.efforts.iter().find(|(other, _)| *other == mv);
-        known.map_or(0, |(_, nodes)| (nodes * 1000 / self.nodes.max(1)) as u32)
+        let found = self.efforts.iter().find(|(other, _)| *other == mv);
+        found.map_or(0, |(_, nodes)| (nodes * 1000 / self.nodes.max(1)) as u32)
     }
 
     pub(super) fn add_effort(&mut self, mv: Move, nodes: u64) {
@@ -152,12 +165,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         }
     }
 
-    pub(super) fn clear_line(&mut self) {
-        self.frames[0].pv.clear();
-    }
-
-    /// The one place where nodes are counted and the one where a search stops. Returns whether to
-    /// go on.
+    /// Counts a node, unless the search stops before it: the one place for both. Returns whether to go on.
     #[inline]
     pub(super) fn count_node(&mut self) -> bool {
         let polls = self.nodes.is_multiple_of(POLL_INTERVAL) && self.nodes > 0;
@@ -174,30 +182,33 @@ impl<'a, E: Evaluator> Thread<'a, E> {
 
     #[inline]
     pub(super) fn make(&mut self, mv: Move, ply: usize) {
-        self.frames[ply].moved = moving(&self.board, mv);
-        self.board.make(mv, &mut self.watchers);
-        self.histories.prefetch_correction(self.watchers.structure.parts());
+        self.stack[ply].moved = moving(&self.board, mv);
+        self.board.make(mv, &mut self.observers);
+        self.histories.prefetch_correction(self.observers.keys.current());
     }
 
     #[inline]
     pub(super) fn unmake(&mut self) {
-        self.board.unmake(&mut self.watchers);
+        self.board.unmake(&mut self.observers);
     }
 
-    /// The raw evaluation: a function of the position alone, which the delayed gain is measured by.
+    /// The evaluation without corrections and scaling: a function of the position alone, as the delayed gain
+    /// needs it.
     #[inline]
     pub(super) fn raw_eval(&self) -> Score {
-        eval::raw_eval(&self.watchers.eval, &self.board)
+        eval::raw_eval(&self.observers.eval, &self.board)
     }
 
-    /// The evaluation with what the histories, draw knowledge and the 50-move rule say about it.
+    /// The static evaluation: the raw one corrected by the histories, scaled by draw knowledge and the
+    /// 50-move rule.
     #[inline]
-    pub(super) fn corrected(&self, standing: Score) -> Score {
-        let parts = self.watchers.structure.parts();
-        let corrected = standing + self.histories.correction(&self.board, parts);
+    pub(super) fn corrected(&self, raw_eval: Score) -> Score {
+        let keys = self.observers.keys.current();
+        let corrected = raw_eval + self.histories.correction(&self.board, keys);
         clamp_evaluation(endgame::scaled(&self.board, corrected))
     }
 
+    /// Whether the node is a draw by repetition, material or the 50-move rule.
     #[inline]
     pub(super) fn is_draw(&self, ply: usize) -> bool {
         self.board.is_repetition(ply)
@@ -205,23 +216,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             || (self.board.halfmove_clock() >= FIFTY_MOVES && !self.board.is_checkmate())
     }
 
-    /// The moves one and two half-moves before the one from this ply.
-    #[inline]
-    pub(super) fn earlier(&self, ply: usize) -> [Option<PieceTo>; 2] {
-        [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.frames[ply].moved))
-    }
-
-    /// Step 4: what the table knows of the position. Near the end that the 50-move rule sets, a score from
-    /// earlier in the game, or with fewer moves left by another way, may be spoilt: the move is all that holds.
-    #[inline]
-    pub(super) fn known(&self, keys: Keys) -> Option<Stored> {
-        let known = entry::probe(self.table, keys)?;
-        let is_near_the_end = i32::from(self.board.halfmove_clock()) >= params::careful_clock();
-        Some(if is_near_the_end { known.without_score() } else { known })
-    }
-
-    /// Whether the side to move has more than king and pawns, so that passing the turn is not
-    /// suspiciously good.
+    /// Whether the side to move has more than king and pawns: without pieces zugzwang is likely.
     pub(super) fn has_pieces(&self) -> bool {
         let us = self.board.side_to_move();
         [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen]
@@ -229,11 +224,18 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             .any(|&kind| self.board.count(us, kind) > 0)
     }
 
-    pub(super) fn extend_line(&mut self, mv: Move, ply: usize) {
-        let (head, tail) = self.frames.split_at_mut(ply + 1);
-        let (line, rest) = (&mut head[ply].pv, &tail[0].pv);
-        line.clear();
-        line.push(mv);
-        line.extend(rest.iter().copied().take(MAX_PLY - 1));
+    /// The moves one and two plies back, for the continuation histories.
+    #[inline]
+    pub(super) fn continuation_plies(&self, ply: usize) -> [Option<PieceTo>; 2] {
+        [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.stack[ply].moved))
+    }
+
+    /// The table's entry of a position. Near the end that the 50-move rule sets only its move: a score from
+    /// earlier in the game may be wrong by now.
+    #[inline]
+    pub(super) fn probe_tt(&self, keys: Keys) -> Option<TtEntry> {
+        let entry = tt::probe(self.tt, keys)?;
+        let is_near_the_end = i32::from(self.board.halfmove_clock()) >= params::careful_clock();
+        Some(if is_near_the_end { entry.without_score() } else { entry })
     }
 }

@@ -38,23 +38,23 @@ impl Bound {
 
 /// What is known of a position. The score is the node's own, unsettled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Stored {
+pub(crate) struct TtEntry {
     pub(crate) mv: Option<u16>,
     pub(crate) score: Score,
     pub(crate) depth: i32,
     pub(crate) bound: Bound,
 }
 
-impl Stored {
+impl TtEntry {
     /// The move alone: a score that is at most infinite says nothing.
     #[inline]
-    pub(crate) const fn without_score(self) -> Stored {
-        Stored { score: INFINITY, depth: 0, bound: Bound::Upper, ..self }
+    pub(crate) const fn without_score(self) -> TtEntry {
+        TtEntry { score: INFINITY, depth: 0, bound: Bound::Upper, ..self }
     }
 
     /// Whether the score settles a window: it is exact, or a bound on the right side of it.
     #[inline]
-    pub(crate) const fn cuts(&self, alpha: Score, beta: Score) -> bool {
+    pub(crate) const fn is_cutoff(&self, alpha: Score, beta: Score) -> bool {
         match self.bound {
             Bound::Exact => true,
             Bound::Lower => self.score >= beta,
@@ -83,7 +83,7 @@ const AGE_MASK: u16 = 15;
 
 impl Packed {
     #[inline(always)]
-    fn new(check: u64, stored: &Stored, age: u16) -> Packed {
+    fn new(check: u64, stored: &TtEntry, age: u16) -> Packed {
         let mv = u64::from(stored.mv.unwrap_or(0));
         let score = (stored.score + (1 << 13)) as u64 & 0x3fff;
         Packed(
@@ -113,9 +113,9 @@ impl Packed {
         (age.wrapping_sub(self.0 as u16) & AGE_MASK) as i32
     }
 
-    fn stored(self) -> Stored {
+    fn stored(self) -> TtEntry {
         let mv = (self.0 >> 27) as u16;
-        Stored {
+        TtEntry {
             mv: (mv != 0).then_some(mv),
             score: (self.0 >> 13 & 0x3fff) as i32 - (1 << 13),
             depth: self.depth(),
@@ -138,8 +138,8 @@ const fn check_of(keys: Keys) -> u64 {
 
 /// What the table knows of a position.
 #[inline]
-pub(crate) fn probe(table: &CairnTable, keys: Keys) -> Option<Stored> {
-    let slots = table.slots(keys);
+pub(crate) fn probe(tt: &CairnTable, keys: Keys) -> Option<TtEntry> {
+    let slots = tt.slots(keys);
     let check = check_of(keys);
     (0..SLOTS)
         .map(|slot| slots.load(slot))
@@ -152,10 +152,10 @@ pub(crate) fn probe(table: &CairnTable, keys: Keys) -> Option<Stored> {
 /// Source: hgm's and Stockfish's ageing, see
 /// <https://www.chessprogramming.org/Transposition_Table#Replacement_Strategies>.
 #[inline]
-pub(crate) fn store(table: &CairnTable, keys: Keys, mut new: Stored) {
-    let slots: Slots<'_, Packed, 1> = table.slots(keys);
+pub(crate) fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
+    let slots: Slots<'_, Packed, 1> = tt.slots(keys);
     let check = check_of(keys);
-    let age = table.generation();
+    let age = tt.generation();
     let mut victim = 0;
     let mut least = i32::MAX;
     for slot in 0..SLOTS {
@@ -189,9 +189,9 @@ pub(crate) fn store(table: &CairnTable, keys: Keys, mut new: Stored) {
 }
 
 /// How full the table is with entries of this search, in permill.
-pub(crate) fn fill(table: &CairnTable) -> u32 {
-    let age = table.generation();
-    table.fill(|entry| !entry.is_empty() && entry.searches_ago(age) == 0)
+pub(crate) fn fill(tt: &CairnTable) -> u32 {
+    let age = tt.generation();
+    tt.fill(|entry| !entry.is_empty() && entry.searches_ago(age) == 0)
 }
 
 /// Whether a stored move is this one.
@@ -212,10 +212,10 @@ mod tests {
     #[test]
     fn without_its_score_an_entry_settles_nothing() {
         for bound in [Bound::Upper, Bound::Lower, Bound::Exact] {
-            let stored = Stored { mv: Some(9), score: 0, depth: 9, bound }.without_score();
+            let stored = TtEntry { mv: Some(9), score: 0, depth: 9, bound }.without_score();
             assert_eq!(stored.mv, Some(9));
             for beta in -MATE..=MATE {
-                assert!(!stored.cuts(beta - 1, beta) && !stored.cuts(beta, beta));
+                assert!(!stored.is_cutoff(beta - 1, beta) && !stored.is_cutoff(beta, beta));
             }
         }
     }
@@ -229,7 +229,7 @@ mod tests {
                     for mv in [None, Some(1), Some(0xffff)] {
                         let mut table = CairnTable::new(1).unwrap();
                         table.next_generation();
-                        let stored = Stored { mv, score, depth, bound };
+                        let stored = TtEntry { mv, score, depth, bound };
                         store(&table, keys(77), stored);
                         assert_eq!(probe(&table, keys(77)), Some(stored));
                         assert_eq!(probe(&table, keys(78)), None);
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn the_shallowest_and_oldest_goes() {
         let mut table = CairnTable::new(1).unwrap();
-        let entry = |depth| Stored { mv: None, score: 0, depth, bound: Bound::Exact };
+        let entry = |depth| TtEntry { mv: None, score: 0, depth, bound: Bound::Exact };
         for n in 1..=8 {
             store(&table, keys(n), entry(10 + n as i32));
         }
@@ -262,11 +262,11 @@ mod tests {
     #[test]
     fn a_bound_does_not_replace_a_much_deeper_entry_and_moves_are_kept() {
         let table = CairnTable::new(1).unwrap();
-        let deep = Stored { mv: Some(5), score: 3, depth: 9, bound: Bound::Exact };
+        let deep = TtEntry { mv: Some(5), score: 3, depth: 9, bound: Bound::Exact };
         store(&table, keys(1), deep);
-        store(&table, keys(1), Stored { mv: None, score: 8, depth: 5, bound: Bound::Lower });
+        store(&table, keys(1), TtEntry { mv: None, score: 8, depth: 5, bound: Bound::Lower });
         assert_eq!(probe(&table, keys(1)), Some(deep));
-        store(&table, keys(1), Stored { mv: None, score: 8, depth: 6, bound: Bound::Lower });
+        store(&table, keys(1), TtEntry { mv: None, score: 8, depth: 6, bound: Bound::Lower });
         let kept = probe(&table, keys(1)).unwrap();
         assert_eq!((kept.mv, kept.depth), (Some(5), 6));
     }

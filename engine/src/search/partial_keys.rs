@@ -8,36 +8,36 @@ use crate::square::Square;
 
 /// The keys of the pawns, and of each side's other men.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Parts {
-    pub(crate) pawns: u64,
-    pub(crate) others: [u64; 2],
+pub(crate) struct PartialKeys {
+    pub(crate) pawn: u64,
+    pub(crate) non_pawn: [u64; 2],
 }
 
-/// Follows a board and keeps its [`Parts`].
+/// Follows a board and keeps its [`PartialKeys`].
 #[derive(Clone)]
-pub(crate) struct Structure {
-    now: Parts,
-    before: Vec<Parts>,
+pub(crate) struct PartialKeysObserver {
+    now: PartialKeys,
+    before: Vec<PartialKeys>,
     zobrist: &'static Zobrist,
 }
 
-impl Structure {
-    pub(crate) fn of(board: &Board) -> Structure {
-        let mut structure = Structure {
-            now: Parts::default(),
+impl PartialKeysObserver {
+    pub(crate) fn of(board: &Board) -> PartialKeysObserver {
+        let mut observer = PartialKeysObserver {
+            now: PartialKeys::default(),
             before: Vec::with_capacity(256),
             zobrist: Zobrist::get(),
         };
         for square in Square::all() {
             if let Some(piece) = board.piece_on(square) {
-                structure.toggle(piece, square);
+                observer.toggle(piece, square);
             }
         }
-        structure
+        observer
     }
 
     #[inline(always)]
-    pub(crate) const fn parts(&self) -> &Parts {
+    pub(crate) const fn current(&self) -> &PartialKeys {
         &self.now
     }
 
@@ -45,14 +45,14 @@ impl Structure {
     fn toggle(&mut self, piece: Piece, square: Square) {
         let key = self.zobrist.piece(piece, square).index;
         if piece.kind().is_pawn() {
-            self.now.pawns ^= key;
+            self.now.pawn ^= key;
         } else {
-            self.now.others[piece.side().index()] ^= key;
+            self.now.non_pawn[piece.side().index()] ^= key;
         }
     }
 }
 
-impl Observer for Structure {
+impl Observer for PartialKeysObserver {
     #[inline]
     fn push(&mut self, _board: &Board, _mv: Move) {
         self.before.push(self.now);

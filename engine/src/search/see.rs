@@ -13,7 +13,7 @@ use crate::score::Score;
 
 /// What a man is worth in an exchange.
 #[inline]
-pub(crate) fn exchange_value(kind: Kind) -> Score {
+pub(crate) fn see_value(kind: Kind) -> Score {
     match kind {
         Kind::WhitePawn | Kind::BlackPawn => params::see_pawn(),
         Kind::Knight => params::see_knight(),
@@ -29,11 +29,11 @@ pub(crate) fn exchange_value(kind: Kind) -> Score {
 pub(crate) fn captured_value(board: &Board, mv: Move) -> Score {
     let us = board.side_to_move();
     let captured =
-        board.piece_on(mv.to()).map_or(params::see_pawn(), |piece| exchange_value(piece.kind()));
+        board.piece_on(mv.to()).map_or(params::see_pawn(), |piece| see_value(piece.kind()));
     let moved = board.piece_on(mv.from());
     let promotes =
         mv.to().row() == us.promotion_row() && moved.is_some_and(|man| man.kind().is_pawn());
-    if promotes { captured + exchange_value(mv.promotion_kind()) } else { captured }
+    if promotes { captured + see_value(mv.promotion_kind()) } else { captured }
 }
 
 /// The order in which pieces capture, after the pawns.
@@ -41,14 +41,14 @@ const BY_VALUE: [Kind; 5] = [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen
 
 /// Whether the exchange that a move begins leaves its side with at least `threshold` more than
 /// before. Castling and promotions count as worth nothing beyond their capture.
-pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> bool {
+pub(crate) fn see_ge(board: &Board, mv: Move, threshold: Score) -> bool {
     let (from, to) = (mv.from().raw(), mv.to().raw());
     let us = board.side_to_move();
     let Some(moved) = board.piece_on(mv.from()) else { return false };
     let captured = match board.piece_on(mv.to()) {
         // Castling: nothing is exchanged.
         Some(piece) if piece.side() == us => return threshold <= 0,
-        Some(piece) => exchange_value(piece.kind()),
+        Some(piece) => see_value(piece.kind()),
         None if moved.kind().is_pawn() && board.en_passant() == Some(mv.to()) => params::see_pawn(),
         None => 0,
     };
@@ -56,7 +56,7 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
     if balance < 0 {
         return false;
     }
-    balance -= exchange_value(moved.kind());
+    balance -= see_value(moved.kind());
     if balance >= 0 {
         return true;
     }
@@ -116,7 +116,7 @@ impl Swap {
                 break;
             }
             side = side.other();
-            balance = -balance - 1 - exchange_value(attacker);
+            balance = -balance - 1 - see_value(attacker);
             if balance >= 0 {
                 break;
             }
@@ -244,7 +244,7 @@ mod tests {
     fn value(fen: &str, mv: &str) -> Score {
         let board = Board::from_fen(fen).unwrap();
         let mv = board.parse_uci(mv).unwrap();
-        (-3000..=3000).rev().find(|&threshold| exchange_reaches(&board, mv, threshold)).unwrap()
+        (-3000..=3000).rev().find(|&threshold| see_ge(&board, mv, threshold)).unwrap()
     }
 
     #[test]
