@@ -1,12 +1,11 @@
-//! Every number of the search that could be tuned, once: its value, its range, what it does and where it
-//! comes from.
+//! The parameters of search and endgame knowledge: each with its value, range, meaning and source.
 //!
-//! Whole numbers only, as floating point differs between platforms. In parentheses stands the source of the
-//! technique that a number belongs to: a page of CPW, <https://www.chessprogramming.org>, or Cairn where it is
-//! our own. The values were first set by judgement; what was tried instead, and in which matches, stands in
-//! `scripts/results.csv`. Built with the feature `tune` each can be set at run time.
+//! Integers only, as floating point differs between platforms. In parentheses: the page of CPW,
+//! <https://www.chessprogramming.org>, that describes the technique, or Cairn where it is our own. The values
+//! were first set by judgement; `scripts/results.csv` has the matches of what was tried instead. With the
+//! feature `tune` each can be set at run time.
 
-/// A parameter as a front-end that tunes sees it.
+/// A parameter, for tuners.
 pub struct Param {
     /// Its name.
     pub name: &'static str,
@@ -16,7 +15,7 @@ pub struct Param {
     pub min: i32,
     /// The largest sensible value.
     pub max: i32,
-    /// Sets it. Beyond its range it may turn off what it belongs to.
+    /// Sets it. A value beyond its range may turn the technique off.
     #[cfg(feature = "tune")]
     pub set: fn(i32),
 }
@@ -76,16 +75,13 @@ params! {
 
     /// Reverse futility pruning: deepest depth (CPW, Reverse Futility Pruning).
     rfp_depth = 8, 3..=12;
-    /// Reverse futility pruning: up to this depth the bare evaluation is enough, and the hash table is not
-    /// waited for (CPW, Reverse Futility Pruning).
+    /// Reverse futility pruning: up to this depth before the table is probed (CPW, Reverse Futility Pruning).
     rfp_early_depth = 2, 0..=12;
     /// Reverse futility pruning: margin per ply of depth (CPW, Reverse Futility Pruning).
     rfp_margin = 75, 30..=150;
     /// Reverse futility pruning: what improving takes off the margin (CPW, Reverse Futility Pruning).
     rfp_improving = 60, 0..=150;
-
-    /// Reverse futility pruning: one part in so many of what lies above beta is returned (CPW, Reverse Futility
-    /// Pruning).
+    /// Reverse futility pruning: returns beta + (eval - beta) / this (CPW, Reverse Futility Pruning).
     rfp_surplus_divisor = 3, 1..=8;
 
     /// Razoring: deepest depth (CPW, Razoring).
@@ -101,13 +97,12 @@ params! {
     nmp_depth_divisor = 4, 2..=8;
     /// Null move: one more ply of reduction per so many centipawns above beta (CPW, Null Move Pruning).
     nmp_eval_divisor = 200, 80..=400;
-
-    /// Null move: so many plies more at most (CPW, Null Move Pruning).
+    /// Null move: at most so many plies of reduction for the evaluation (CPW, Null Move Pruning).
     nmp_eval_max = 3, 1..=6;
-    /// Null move: least depth at which its cutoff is verified by a search without it (CPW, Null Move Pruning).
+    /// Null move verification: least depth (CPW, Null Move Pruning).
     nmp_verification_depth = 10, 6..=20;
 
-    /// Internal reduction where no hash move is known: least depth (CPW, Internal Iterative Reductions).
+    /// Internal iterative reduction: least depth (CPW, Internal Iterative Reductions).
     iir_depth = 4, 2..=8;
 
     /// Late move pruning: moves allowed before depth counts (CPW, Futility Pruning, move count based).
@@ -125,12 +120,12 @@ params! {
     /// Futility pruning: margin per ply (CPW, Futility Pruning).
     futility_margin = 90, 30..=200;
 
-    /// Exchange pruning of quiet moves: centipawns per squared ply that may be lost (CPW, Static Exchange
+    /// SEE pruning of quiet moves: centipawns per squared ply that may be lost (CPW, Static Exchange
     /// Evaluation).
     see_quiet_margin = 20, 5..=60;
-    /// Exchange pruning of captures: centipawns per ply that may be lost (CPW, Static Exchange Evaluation).
+    /// SEE pruning of captures: centipawns per ply that may be lost (CPW, Static Exchange Evaluation).
     see_capture_margin = 90, 30..=200;
-    /// Exchange pruning: deepest depth (CPW, Static Exchange Evaluation).
+    /// SEE pruning: deepest depth (CPW, Static Exchange Evaluation).
     see_depth = 9, 3..=14;
 
     /// History pruning: deepest reduced depth (CPW, History Leaf Pruning).
@@ -138,24 +133,23 @@ params! {
     /// History pruning: history per ply below which a quiet move is skipped (CPW, History Leaf Pruning).
     history_prune_margin = 3000, 500..=8000;
 
-    /// Least depth at which hopeless quiet moves that give check are searched all the same (Cairn).
+    /// Least depth at which quiet checks are exempt from late move, futility and history pruning (Cairn).
     quiet_check_depth = 2, 1..=20;
 
-    /// A score that decides a game: where alpha is beyond it, checks and what wins sooner are looked for
-    /// (Cairn).
+    /// Decided positions: alpha is at least this (Cairn).
     decided_score = 300, 200..=3000;
 
-    /// In decided positions, up to this ply, moves are not skipped for their own looks (history, exchange), and
-    /// the losing side's nodes not for theirs: what wins sooner may look like any other (Cairn).
+    /// Up to this ply, decided positions disable history and SEE pruning, and reverse futility for the loser, to
+    /// find faster wins (Cairn).
     hunt_plies = 4, 0..=12;
-    /// The same once a mate is known (Cairn).
+    /// The same where alpha is a mate score (Cairn).
     hunt_mate_plies = 6, 0..=16;
-    /// The same: by so much less late moves are reduced, in 1024ths of a ply (Cairn).
+    /// The same: late moves are reduced less by this, in 1024ths of a ply (Cairn).
     hunt_relief = 1024, 0..=3072;
 
     /// Check extension in decided positions: up to this ply (CPW, Check Extensions).
     check_extension_plies = 6, 0..=20;
-    /// The same: so many plies later for each ply of depth left (CPW, Check Extensions).
+    /// The same: so many plies more for each ply of depth left (CPW, Check Extensions).
     check_extension_slope = 2, 0..=4;
 
     /// Late move reductions: least depth (CPW, Late Move Reductions).
@@ -168,8 +162,8 @@ params! {
     /// Late move reductions of captures and promotions: what of the varying part they get, in 1024ths (CPW,
     /// Late Move Reductions).
     lmr_noisy_share = 683, 0..=1024;
-    /// Late move reductions: more where a cutoff is expected, in 1024ths of a ply as all that follow (CPW, Late
-    /// Move Reductions).
+    /// Late move reductions: more in cut nodes, in 1024ths of a ply as all that follow (CPW, Late Move
+    /// Reductions).
     lmr_cut_node = 1500, 0..=3000;
     /// Late move reductions: more where the side to move is not improving (CPW, Late Move Reductions).
     lmr_not_improving = 500, 0..=1500;
@@ -192,13 +186,12 @@ params! {
     singular_depth_divisor = 2, 2..=4;
     /// Singular extension: margin per ply of depth, in 16ths of a centipawn (CPW, Singular Extensions).
     singular_margin = 24, 8..=64;
-    /// Singular extension: how far below the singular window extends twice (CPW, Singular Extensions).
+    /// Double extension: how far the others have to fail low (CPW, Singular Extensions).
     singular_double_margin = 20, 0..=60;
-
-    /// Singular extension: how many double ones a line may have (CPW, Singular Extensions).
+    /// Double extension: how many a line may have (CPW, Singular Extensions).
     singular_double_limit = 6, 0..=16;
 
-    /// Quiescence: what a capture may add beyond its exchange before it is skipped (CPW, Delta Pruning).
+    /// Delta pruning in quiescence: margin above stand pat (CPW, Delta Pruning).
     qs_futility_margin = 150, 50..=400;
 
     /// History: bonus per ply of depth (CPW, History Heuristic).
@@ -208,49 +201,46 @@ params! {
     /// History: largest bonus (CPW, History Heuristic).
     history_bonus_max = 1600, 400..=3000;
 
-    /// Captures are ordered by victim first: so many times its value (CPW, MVV-LVA).
+    /// Order of captures: weight of the victim's value (CPW, MVV-LVA).
     victim_weight = 16, 4..=64;
-    /// The history of a capture counts divided by this (CPW, History Heuristic).
+    /// Order of captures: divisor of the capture history (CPW, History Heuristic).
     capture_history_divisor = 32, 8..=128;
 
-    /// Hash table: how many plies deeper an entry of the same position has to be to stay (CPW, Transposition
-    /// Table).
+    /// Hash table: an entry of the same position stays if it is so many plies deeper and the new one is a bound
+    /// (CPW, Transposition Table).
     hash_depth_slack = 4, 0..=10;
-    /// Hash table: what each search ago counts, in plies (CPW, Transposition Table).
+    /// Hash table replacement: plies taken off for each search ago (CPW, Transposition Table).
     hash_age_plies = 4, 1..=8;
 
-    /// After so many half-moves without progress stored scores are not believed any more (CPW, Fifty-move
+    /// 50-move rule: from this halfmove clock on only moves are taken from the table, no scores (CPW, Fifty-move
     /// Rule).
     careful_clock = 90, 60..=100;
-    /// Divides the half-moves that the 50-move rule takes off an evaluation: 200 leaves half of it at the end
-    /// (CPW, Fifty-move Rule).
+    /// 50-move rule: the evaluation is scaled by 1 - clock / this (CPW, Fifty-move Rule).
     fifty_scale = 200, 120..=400;
-    /// Without pawns a minor piece up, the loser having at most one: what is left, in 64ths (CPW, draw
-    /// evaluation).
+    /// Without pawns a minor piece up, the loser has at most one: scale in 64ths (CPW, Draw Evaluation).
     scale_minor_up = 6, 0..=32;
     /// The same where the loser has more (CPW, Draw Evaluation).
     scale_minor_up_among_many = 14, 0..=48;
-    /// Rook pawns with the enemy king about to reach their corner: what is left, in 64ths (CPW, wrong-coloured
-    /// bishop).
+    /// Rook pawns whose corner the enemy king reaches: scale in 64ths (CPW, Wrong Color Bishop).
     scale_rook_pawns = 12, 0..=48;
-    /// Opposite bishops and pawns: what is left, in 64ths (CPW, bishops of opposite colours).
+    /// Opposite bishops and pawns: scale in 64ths (CPW, Bishops of Opposite Colors).
     scale_opposite_bishops = 36, 16..=64;
-    /// Opposite bishops with other pieces: what is left, in 64ths (CPW, Bishops of Opposite Colors).
+    /// Opposite bishops with other pieces: scale in 64ths (CPW, Bishops of Opposite Colors).
     scale_opposite_bishops_and_more = 56, 32..=64;
 
-    /// Driving a king: with more men than this, counted as for the phase of the game, none is driven. It is
-    /// that of two queens and a rook (CPW, Mop-up Evaluation).
+    /// Mop-up: highest phase, that of two queens and a rook (CPW, Mop-up Evaluation).
     mop_up_phase = 10, 4..=16;
-    /// Driving a king: points for each step from the centre (CPW, mop-up evaluation).
+    /// Mop-up: centipawns for each step of the losing king from the centre (CPW, Mop-up Evaluation).
     mop_up_edge = 30, 0..=40;
-    /// Driving a king: points for each step that the kings are nearer (CPW, Mop-up Evaluation).
+    /// Mop-up: centipawns for each step that the kings are nearer (CPW, Mop-up Evaluation).
     mop_up_close = 16, 0..=30;
-    /// Bishop and knight: points for each step towards the bishop's corners (CPW, Mop-up Evaluation).
+    /// Mop-up with bishop and knight: centipawns for each step towards the bishop's corners (CPW, Mop-up
+    /// Evaluation).
     mop_up_corner = 40, 0..=300;
-    /// A bare king faces a won ending: points for that (CPW, Mop-up Evaluation).
+    /// A win against a bare king: centipawns before material (CPW, Mop-up Evaluation).
     mop_up_won = 600, 200..=1500;
-    /// The same: points for each pawn, three for a minor piece, five for a rook and nine for a queen (CPW, Mop-
-    /// up Evaluation).
+    /// The same: centipawns for each pawn's worth, 3 for a minor piece, 5 for a rook, 9 for a queen (CPW, Mop-up
+    /// Evaluation).
     mop_up_man = 100, 50..=150;
 
     /// Correction history: the error times depth divided by this is the bonus (CPW, Static Evaluation

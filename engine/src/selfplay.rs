@@ -1,7 +1,6 @@
-//! Games of the engine against itself, as data to tune an evaluation on.
+//! Self-play: games as training data for an evaluation, and the rules by which test games are ended early.
 //!
-//! A game depends on its seed and number alone: nothing is carried over from other games, so any
-//! number of threads makes the same data.
+//! A game depends on its seed and number alone, so any number of threads makes the same data.
 
 use crate::board::{Board, GameEnd};
 use crate::moves::Move;
@@ -11,13 +10,13 @@ use crate::search::{Control, Limits, Searcher, Verdict};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Half-moves that are played at random at the start: 8 or 9, so that both sides get to begin.
+/// Random half-moves at the start: 8 or 9, so that either side may begin.
 const OPENING_PLIES: u64 = 8;
-/// An opening is given up if the side to move stands better or worse than this, in centipawns.
+/// An opening is discarded if its score is beyond this, in centipawns.
 const OPENING_BALANCE: Score = 300;
-/// When the games of a series are broken off.
+/// How the games are adjudicated.
 const EARLY_END: EarlyEnd = EarlyEnd { decided_score: 2000, decided_plies: 4, longest_game: 400 };
-/// How far beyond its node budget an iteration may go on, as a multiple.
+/// The hard node limit as a multiple of the soft one.
 const HARD_FACTOR: u64 = 8;
 
 /// How a game ended.
@@ -49,8 +48,8 @@ impl GameResult {
     }
 }
 
-/// Decides a game that both sides agree on: one after the other they have found the same side to be
-/// ahead by more than a bound, so often in a row. Two sides that each think they win have not agreed.
+/// Adjudicates wins: both players have seen the same side ahead by more than a bound for so many plies in a
+/// row. If each thinks that it wins they do not agree.
 #[derive(Clone, Copy, Debug)]
 pub struct Adjudication {
     bound: Score,
@@ -60,14 +59,13 @@ pub struct Adjudication {
 }
 
 impl Adjudication {
-    /// Nothing is decided yet. It takes `plies` scores in a row of more than `bound`.
+    /// A win takes `plies` scores in a row of more than `bound`, in centipawns.
     #[must_use]
     pub const fn new(bound: Score, plies: u32) -> Adjudication {
         Adjudication { bound, plies, ahead: None }
     }
 
-    /// Takes the score of the next ply from the view of its mover, and tells who has won, once that is
-    /// decided.
+    /// Takes the score of the next ply from its mover's view. Returns the winner once there is one.
     pub fn judge(&mut self, mover: Side, score: Score) -> Option<Side> {
         if score.abs() <= self.bound {
             self.ahead = None;
@@ -83,7 +81,7 @@ impl Adjudication {
     }
 }
 
-/// When a game is broken off before the rules end it.
+/// When a game is adjudicated before the rules end it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EarlyEnd {
     /// A side has won that is ahead by more than this, in centipawns, for `decided_plies` in a row,
@@ -95,8 +93,8 @@ pub struct EarlyEnd {
     pub longest_game: usize,
 }
 
-/// Plays a game on from the position on the board: `choose` answers with a legal move and its score from
-/// the mover's view, or with `None` to give the game up, which then has no result.
+/// Plays a game from the position on the board. `choose` returns a legal move and its score from the
+/// mover's view, or `None` to abort the game, which then has no result.
 pub fn play_game(
     board: &mut Board,
     early_end: &EarlyEnd,
@@ -126,8 +124,7 @@ pub fn play_game(
 pub struct Ply {
     /// What was played.
     pub mv: Move,
-    /// What the search found the position worth, in centipawns from white's view; mates as in
-    /// [`crate::score`].
+    /// The score of the search in centipawns, from white's view; mates as in [`crate::score`].
     pub score: i16,
 }
 
@@ -191,7 +188,7 @@ impl Record {
     }
 }
 
-/// How many bytes a record takes, by what its first ones say.
+/// The length of a record in bytes, from its header.
 fn length_of(opening: u8, plies: [u8; 2]) -> usize {
     4 + 2 * usize::from(opening) + 4 * usize::from(u16::from_le_bytes(plies))
 }
@@ -224,7 +221,7 @@ fn random_opening(random: &mut Xoshiro256PlusPlus) -> Board {
     }
 }
 
-/// Plays on from an opening; `None` if that is already lopsided.
+/// Plays a game from an opening; `None` if that is not balanced.
 fn play_from(searcher: &mut Searcher, mut board: Board, nodes: u64) -> Option<Record> {
     let opening: Vec<Move> = board.history().iter().filter_map(|undo| undo.mv()).collect();
     let mut plies: Vec<Ply> = Vec::new();
@@ -240,7 +237,7 @@ fn play_from(searcher: &mut Searcher, mut board: Board, nodes: u64) -> Option<Re
     Some(Record { opening, plies, result })
 }
 
-/// A search that begins no iteration beyond the budget, and its score from the mover's view.
+/// Searches until the soft node limit: the move, and its score from the mover's view.
 fn search(searcher: &mut Searcher, board: &Board, nodes: u64) -> Option<(Move, Score)> {
     let limits = Limits { nodes: Some(nodes.saturating_mul(HARD_FACTOR)), ..Limits::default() };
     let outcome = searcher.search(board, &limits, &Control::new(), &mut |report| {

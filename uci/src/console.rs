@@ -333,7 +333,7 @@ pub fn evaluation(board: &Board) -> String {
         }
         text.push('\n');
     };
-    let by_side = |kind: usize| Side::ALL.map(|side| terms.men[side.index()][kind]);
+    let by_side = |kind: usize| Side::ALL.map(|side| terms.pieces[side.index()][kind]);
     for (kind, name) in NAMES.into_iter().enumerate() {
         row(name, by_side(kind));
     }

@@ -1,10 +1,8 @@
-//! What material and squares do not know about endings: which advantages win nothing, and how a won
-//! ending without pawns is won.
+//! Endgame knowledge: drawn and drawish material, and mop-up.
 //!
-//! Two parts. [`mop_up`] drives the losing king to where it can be mated; it depends on the position
-//! alone and belongs to the raw evaluation. [`scaled`] shrinks what the evaluation says where an
-//! advantage is hard or impossible to win with, and as the 50-move rule comes nearer; the search
-//! applies it on top, outside of what the delayed gain is measured by.
+//! [`mop_up`] drives the losing king to where it can be mated; it depends on the position alone and is part
+//! of the raw evaluation. [`scaled`] shrinks an advantage that is hard or impossible to win with, and as
+//! the 50-move rule comes nearer; the search applies it to the raw evaluation, outside of the delayed gain.
 //!
 //! Sources: <https://www.chessprogramming.org/Mop-up_Evaluation>,
 //! <https://www.chessprogramming.org/Draw_Evaluation>,
@@ -18,17 +16,16 @@ use crate::piece::{Kind, Side};
 use crate::score::Score;
 use crate::square::Square;
 
-/// The whole of an evaluation, in the unit of the scales.
+/// A scale of 1, in 64ths.
 const WHOLE: i32 = 64;
 
-/// A minor piece, a rook and a queen where only the difference in pieces counts.
+/// Piece values in pawns, to count material.
 const MINOR: i32 = 3;
 const ROOK: i32 = 5;
 const QUEEN: i32 = 9;
 
-/// What is left of an evaluation, from the view of the side to move, after draw knowledge and the
-/// 50-move rule. Costs a few comparisons where there is no such ending. Against a bare king the 50-move
-/// rule takes nothing off: it would take off more from a longer line, and hide how far the king is driven.
+/// An evaluation, from the view of the side to move, scaled by draw knowledge and the 50-move rule. Not by the
+/// latter against a bare king: a longer line would lose more, and hide how far the king is driven.
 #[must_use]
 #[inline]
 pub fn scaled(board: &Board, score: Score) -> Score {
@@ -38,7 +35,7 @@ pub fn scaled(board: &Board, score: Score) -> Score {
     if bare { left } else { fifty_scaled(left, board.halfmove_clock()) }
 }
 
-/// An evaluation after so many half-moves without capture or pawn move.
+/// An evaluation scaled by the half-moves since the last capture or pawn move.
 #[must_use]
 #[inline]
 pub fn fifty_scaled(score: Score, clock: u16) -> Score {
@@ -46,7 +43,7 @@ pub fn fifty_scaled(score: Score, clock: u16) -> Score {
     score * (whole - i32::from(clock.min(FIFTY_MOVES))) / whole
 }
 
-/// How much an advantage of this side is worth, in 64ths.
+/// The scale of an advantage of this side, in 64ths.
 #[inline]
 fn winnable(board: &Board, strong: Side) -> i32 {
     let (ours, theirs) = (board.list(strong), board.list(strong.other()));
@@ -74,7 +71,7 @@ fn winnable(board: &Board, strong: Side) -> i32 {
     WHOLE
 }
 
-/// Without pawns a minor piece more wins nothing, nor do two knights.
+/// The scale without pawns: a minor piece more does not win, nor do two knights.
 fn winnable_without_pawns(board: &Board, strong: Side) -> i32 {
     let (ours, theirs) = (force(board, strong), force(board, strong.other()));
     let knights = board.count(strong, Kind::Knight) as i32;
@@ -96,8 +93,8 @@ fn winnable_without_pawns(board: &Board, strong: Side) -> i32 {
     }
 }
 
-/// Pawns on one rook file only, with no bishop that could help them past the corner: `None` if that
-/// is not what this side has or the enemy king is far.
+/// The scale of pawns on one rook file, without a bishop of the corner's colour; `None` with other pawns or
+/// such a bishop, or if the enemy king does not get there.
 fn rook_pawns(board: &Board, strong: Side) -> Option<i32> {
     let weak = strong.other();
     let list = board.list(strong);
@@ -128,16 +125,16 @@ fn rook_pawns(board: &Board, strong: Side) -> Option<i32> {
     arrives.then(params::scale_rook_pawns)
 }
 
-/// The evaluation with how far a king that can't be defended is driven: to the edge, towards the enemy
-/// king, and with bishop and knight into the bishop's corner. Where that king is all that its side
-/// has left, nothing but the winner's men and this driving counts: where squares had a say, they would
-/// now and then want the men elsewhere. `score` is what men and squares say; it and the result are from
-/// the view of the side to move. Nothing changes unless one side has won without needing its pawns.
+/// Mop-up evaluation: adds to `score` a bonus for driving the losing king to the edge, towards the enemy king
+/// and, with bishop and knight, into a corner of the bishop's colour. Returns `score` unchanged unless one
+/// side wins without its pawns. Against a bare king material and this bonus replace `score`, as squares
+/// would now and then want the pieces elsewhere. All from the view of the side to move. Source:
+/// <https://www.chessprogramming.org/Mop-up_Evaluation>.
 #[must_use]
 #[inline]
 pub fn mop_up(board: &Board, score: Score) -> Score {
     let has_no_pawns = |side: Side| board.list(side).of(side.pawn()) == 0;
-    // The cheap question first: it is asked in every node.
+    // The cheap test first: this is called in every node.
     if has_no_pawns(Side::White) || has_no_pawns(Side::Black) {
         mop_up_without_pawns(board, score)
     } else {
@@ -145,7 +142,7 @@ pub fn mop_up(board: &Board, score: Score) -> Score {
     }
 }
 
-/// The same where a side has no pawns.
+/// [`mop_up`] where a side has no pawns.
 fn mop_up_without_pawns(board: &Board, score: Score) -> Score {
     if phase::phase(board) > params::mop_up_phase() {
         return score;
@@ -162,13 +159,13 @@ fn mop_up_without_pawns(board: &Board, score: Score) -> Score {
     score
 }
 
-/// What the men are worth that a bare king faces.
+/// The evaluation of a win against a bare king, before the king is driven.
 fn bare_king(board: &Board, strong: Side) -> Score {
-    let men = force(board, strong) + board.count(strong, strong.pawn()) as i32;
-    params::mop_up_won() + params::mop_up_man() * men
+    let pieces = force(board, strong) + board.count(strong, strong.pawn()) as i32;
+    params::mop_up_won() + params::mop_up_man() * pieces
 }
 
-/// Whether this side mates by force with its pieces, as far as counting them tells.
+/// Whether this side has the material to mate, and the other no pawns and a minor piece less at least.
 fn is_won(board: &Board, strong: Side) -> bool {
     let weak = strong.other();
     if board.list(weak).of(weak.pawn()) != 0 {
@@ -191,7 +188,7 @@ fn drive(board: &Board, strong: Side) -> Score {
     let list = board.list(strong);
     let others = list.of(Kind::Rook) | list.of(Kind::Queen) | list.of(strong.pawn());
     let place = match bishop_colours(board, strong) {
-        // From the diagonal between the wrong corners towards the right ones.
+        // Distance from the diagonal between the wrong corners.
         1 if others == 0 => params::mop_up_corner() * (7 - row - file).abs(),
         2 if others == 0 => params::mop_up_corner() * (row - file).abs(),
         _ => params::mop_up_edge() * (from_centre(row) + from_centre(file)),
@@ -199,7 +196,7 @@ fn drive(board: &Board, strong: Side) -> Score {
     place + params::mop_up_close() * (14 - apart)
 }
 
-/// A side's pieces, in units of about a pawn.
+/// A side's material without pawns, in pawns.
 fn force(board: &Board, side: Side) -> i32 {
     let count = |kind: Kind| board.count(side, kind) as i32;
     MINOR * (count(Kind::Knight) + count(Kind::Bishop))
@@ -207,7 +204,7 @@ fn force(board: &Board, side: Side) -> i32 {
         + QUEEN * count(Kind::Queen)
 }
 
-/// The colours of a side's bishops: 1 for squares like a8, 2 for the others, or both.
+/// The colours of a side's bishops as bits: 1 for light squares (a8), 2 for dark ones.
 fn bishop_colours(board: &Board, side: Side) -> u8 {
     let list = board.list(side);
     list.squares_of(list.of(Kind::Bishop))
@@ -218,7 +215,7 @@ const fn colour(square: Square) -> u8 {
     (square.row() ^ square.file()) & 1
 }
 
-/// A king's moves between two squares.
+/// The distance of two squares in king moves.
 fn distance(from: Square, to: Square) -> i32 {
     i32::from(from.row().abs_diff(to.row()).max(from.file().abs_diff(to.file())))
 }

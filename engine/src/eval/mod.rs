@@ -1,7 +1,6 @@
-//! What a position is worth, as seen from the board alone.
+//! Static evaluation.
 //!
-//! An evaluation follows the board as its [`Observer`] and is asked for a number; nothing in the
-//! search knows which one it is.
+//! An evaluation follows the board as its [`Observer`]; the search does not know which one it is.
 
 pub mod endgame;
 pub mod phase;
@@ -15,17 +14,17 @@ pub use tapered::Tapered;
 
 /// An evaluation that follows a board.
 pub trait Evaluator: Observer {
-    /// An evaluation of this position; afterwards it has to be told of every move.
+    /// The evaluation of a position; afterwards it has to observe every move.
     fn of(board: &Board) -> Self;
 
-    /// What the position is worth to the side to move, in hundredths of a pawn; below
-    /// [`crate::score::MATE_BAND`] either way. Depends on the placement and the side to move alone.
+    /// The score for the side to move, in hundredths of a pawn; below [`crate::score::MATE_BAND`] either way. A
+    /// function of the placement and the side to move alone.
     fn evaluate(&self, board: &Board) -> Score;
 }
 
-/// The raw evaluation: what an evaluation says, and in won endings how far the losing king is driven. To
-/// the side to move, below [`crate::score::MATE_BAND`] either way; a function of the placement and the side
-/// to move alone, which the delayed gain is measured by.
+/// The raw evaluation: an evaluation and mop-up, before corrections and scaling. For the side to move, below
+/// [`crate::score::MATE_BAND`] either way; a function of the placement and the side to move alone, as the
+/// delayed gain needs it.
 #[inline]
 #[must_use]
 pub fn raw_eval(evaluator: &impl Evaluator, board: &Board) -> Score {

@@ -1,10 +1,9 @@
 //! Tapered material and piece-square tables, relative to the kings.
 //!
-//! Two sums, one for the middle game and one for the endgame, blended by the men that are left. Each
-//! king sees the whole board in its own way: the board is turned to its side and mirrored so that it
-//! stands on the files e to h, and its whereabouts choose the table by which all men, its own and the
-//! enemy's, are counted. The evaluation is what one king sees less what the other one sees. When a king
-//! comes to see things differently its sum is made anew.
+//! Middle game and endgame sums, interpolated by the phase. Each side has a sum of its own, over all pieces,
+//! from tables that its king's square selects; the board is flipped to that side, and mirrored so that the
+//! king is on the files e to h. The evaluation is the difference of the two sums. Moves update the sums; a
+//! king's move that selects another table or mirrors the board recomputes its side's sum.
 //!
 //! Sources: <https://www.chessprogramming.org/Tapered_Eval>; king-relative tables as in akimbo and other
 //! engines that had them before a network.
@@ -18,8 +17,7 @@ use crate::piece::{Kind, Piece, Side};
 use crate::score::{Score, clamp_evaluation};
 use crate::square::Square;
 
-/// The tables by the king's whereabouts, rank 8 first, on the files e to h: on its first rank each
-/// square has its own.
+/// The number of the table by king square, rank 8 first, files e to h.
 const KING_TABLE: [[u16; 4]; 8] = [
     [9, 9, 9, 9],
     [9, 9, 9, 9],
@@ -31,52 +29,52 @@ const KING_TABLE: [[u16; 4]; 8] = [
     [0, 1, 2, 3],
 ];
 
-/// The kinds of men, pawns of both sides as one.
+/// The kinds of pieces, pawns of both sides as one.
 pub const KINDS: usize = Kind::COMPACT_COUNT;
 
-/// How many whereabouts of a king are told apart.
+/// How many tables there are.
 pub const KING_TABLES: usize = 10;
-/// The weights of one table and phase: own and enemy men, six kinds, 64 squares.
+/// The weights of one table and phase: own and enemy pieces, six kinds, 64 squares.
 pub const TABLE_WEIGHTS: usize = 2 * KINDS * 64;
 /// The number of weights of one phase.
 pub const WEIGHTS: usize = KING_TABLES * TABLE_WEIGHTS;
 
-/// How a king sees the board.
+/// The table and orientation that a king's square selects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct View {
     side: Side,
-    /// The first weight of its table.
+    /// The index of the table's first weight.
     table: u16,
-    /// What turns and mirrors a square number from 0 to 63.
-    turn: u8,
+    /// XORed to a square number from 0 to 63, flips and mirrors it.
+    flip: u8,
 }
 
 impl View {
     #[inline(always)]
     const fn new(side: Side, king: Square) -> View {
-        let turned = if let Side::Black = side { 56 } else { 0 };
+        let flipped = if let Side::Black = side { 56 } else { 0 };
         let mirrored = if king.file() < 4 { 7 } else { 0 };
-        let square = king.compact() ^ turned ^ mirrored;
+        let square = king.compact() ^ flipped ^ mirrored;
         let table = KING_TABLE[square as usize >> 3][square as usize & 3];
-        View { side, table: table * TABLE_WEIGHTS as u16, turn: turned ^ mirrored }
+        View { side, table: table * TABLE_WEIGHTS as u16, flip: flipped ^ mirrored }
     }
 
-    /// The number of the weight that a man takes.
+    /// The index of a piece's weight.
     #[inline(always)]
     const fn weight(self, piece: Piece, square: Square) -> usize {
-        let man = piece.compact_seen_by(self.side);
-        self.table as usize + 64 * man + (square.compact() ^ self.turn) as usize
+        let plane = piece.compact_seen_by(self.side);
+        self.table as usize + 64 * plane + (square.compact() ^ self.flip) as usize
     }
 }
 
-/// The numbers of the weights that a man takes in this position, below [`WEIGHTS`]: the one that adds
-/// to white's view, and the one that is taken off for black's.
+/// The indices of a piece's weights in this position, below [`WEIGHTS`]: in white's sum, and in black's, which
+/// is subtracted.
 #[must_use]
 pub fn weights_in(board: &Board, piece: Piece, square: Square) -> [usize; 2] {
     Side::ALL.map(|side| View::new(side, board.king(side)).weight(piece, square))
 }
 
-/// A middle game and an endgame number in one, so that one addition adds both.
+/// A middle game and an endgame score in one integer, so that one addition adds both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Pair(i32);
 
@@ -104,48 +102,48 @@ static PAIRS: [Pair; WEIGHTS] = {
     pairs
 };
 
-/// The running sums: what each side's king sees.
+/// The incremental state: each side's sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Sums {
+struct State {
     views: [View; 2],
-    seen: [Pair; 2],
+    sums: [Pair; 2],
     phase: i32,
 }
 
-impl Sums {
-    fn of(board: &Board) -> Sums {
-        let mut sums = Sums {
+impl State {
+    fn of(board: &Board) -> State {
+        let mut state = State {
             views: Side::ALL.map(|side| View::new(side, board.king(side))),
-            seen: [Pair(0); 2],
+            sums: [Pair(0); 2],
             phase: 0,
         };
         for side in Side::ALL {
-            sums.look(board, side);
+            state.recompute(board, side);
         }
-        for (piece, _) in men(board) {
-            sums.phase += phase_of(piece.kind());
+        for (piece, _) in pieces(board) {
+            state.phase += phase_of(piece.kind());
         }
-        sums
+        state
     }
 
     #[inline(always)]
     fn add(&mut self, piece: Piece, square: Square, sign: i32) {
-        for (view, seen) in self.views.iter().zip(&mut self.seen) {
-            seen.0 += sign * PAIRS[view.weight(piece, square)].0;
+        for (view, sum) in self.views.iter().zip(&mut self.sums) {
+            sum.0 += sign * PAIRS[view.weight(piece, square)].0;
         }
         self.phase += sign * phase_of(piece.kind());
     }
 
-    /// Sums up anew what a side's king sees.
-    fn look(&mut self, board: &Board, side: Side) {
+    /// Recomputes a side's sum.
+    fn recompute(&mut self, board: &Board, side: Side) {
         let view = self.views[side.index()];
-        let seen = men(board).map(|(piece, square)| PAIRS[view.weight(piece, square)].0).sum();
-        self.seen[side.index()] = Pair(seen);
+        let sum = pieces(board).map(|(piece, square)| PAIRS[view.weight(piece, square)].0).sum();
+        self.sums[side.index()] = Pair(sum);
     }
 }
 
-/// All men with their squares.
-fn men(board: &Board) -> impl Iterator<Item = (Piece, Square)> {
+/// All pieces with their squares.
+fn pieces(board: &Board) -> impl Iterator<Item = (Piece, Square)> {
     Side::ALL
         .into_iter()
         .flat_map(|side| {
@@ -156,11 +154,11 @@ fn men(board: &Board) -> impl Iterator<Item = (Piece, Square)> {
         .filter_map(|square| Some((board.piece_on(square)?, square)))
 }
 
-/// The evaluation: its sums, and those before each move that was made.
+/// The evaluation: its state, and a stack of those before each move.
 #[derive(Clone, Debug)]
 pub struct Tapered {
-    now: Sums,
-    before: Vec<Sums>,
+    now: State,
+    before: Vec<State>,
 }
 
 impl Observer for Tapered {
@@ -185,7 +183,7 @@ impl Observer for Tapered {
         let view = View::new(mover, board.king(mover));
         if view != self.now.views[mover.index()] {
             self.now.views[mover.index()] = view;
-            self.now.look(board, mover);
+            self.now.recompute(board, mover);
         }
     }
 
@@ -199,20 +197,20 @@ impl Observer for Tapered {
 
 impl Evaluator for Tapered {
     fn of(board: &Board) -> Tapered {
-        Tapered { now: Sums::of(board), before: Vec::with_capacity(256) }
+        Tapered { now: State::of(board), before: Vec::with_capacity(256) }
     }
 
     #[inline]
     fn evaluate(&self, board: &Board) -> Score {
         let us = board.side_to_move();
-        let balance = Pair(self.now.seen[us.index()].0 - self.now.seen[us.other().index()].0);
+        let balance = Pair(self.now.sums[us.index()].0 - self.now.sums[us.other().index()].0);
         let phase = self.now.phase.min(FULL_PHASE);
         let blended = balance.middlegame() * phase + balance.endgame() * (FULL_PHASE - phase);
         clamp_evaluation(blended / FULL_PHASE + TEMPO)
     }
 }
 
-/// What a kind of man is worth in a position, all men of a side together.
+/// Middle game and endgame score of all pieces of a kind and side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Worth {
     /// In the middle game, material and squares.
@@ -221,40 +219,40 @@ pub struct Worth {
     pub endgame: i32,
 }
 
-/// The evaluation of a position in its parts, in hundredths of a pawn.
+/// The evaluation of a position by terms, in hundredths of a pawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terms {
-    /// What the men are worth, by side and then pawns, knights, bishops, rooks, queens, king.
-    pub men: [[Worth; KINDS]; 2],
-    /// How much the middle game counts, of [`FULL_PHASE`].
+    /// The scores of the pieces, by side, then pawns, knights, bishops, rooks, queens, king.
+    pub pieces: [[Worth; KINDS]; 2],
+    /// The phase: the weight of the middle game, of [`FULL_PHASE`].
     pub phase: i32,
-    /// What having the move is worth, from white's view.
+    /// The tempo bonus of the side to move, from white's view.
     pub tempo: i32,
-    /// What is different because a king of a lost ending is driven, from white's view.
+    /// Mop-up, from white's view.
     pub driven: i32,
-    /// All together, from white's view.
+    /// The sum, from white's view.
     pub total: Score,
 }
 
 impl Terms {
-    /// The parts of a position.
+    /// The terms of a position.
     #[must_use]
     pub fn of(board: &Board) -> Terms {
         let eval = Tapered::of(board);
-        let mut men = [[Worth::default(); KINDS]; 2];
+        let mut pieces = [[Worth::default(); KINDS]; 2];
         for square in Square::all() {
             if let Some(piece) = board.piece_on(square) {
                 let weights = weights_in(board, piece, square).map(|weight| PIECE_SQUARE[weight]);
                 let own = weights[piece.side().index()];
                 let other = weights[piece.side().other().index()];
-                let worth = &mut men[piece.side().index()][piece.kind().compact()];
+                let worth = &mut pieces[piece.side().index()][piece.kind().compact()];
                 worth.middlegame += i32::from(own.0) - i32::from(other.0);
                 worth.endgame += i32::from(own.1) - i32::from(other.1);
             }
         }
         let view = if board.side_to_move() == Side::White { 1 } else { -1 };
         let mut terms = Terms {
-            men,
+            pieces,
             phase: eval.now.phase.min(FULL_PHASE),
             tempo: view * TEMPO,
             driven: 0,
@@ -264,7 +262,7 @@ impl Terms {
         terms
     }
 
-    /// What all men are worth, middle game and endgame blended, from white's view.
+    /// The interpolated score of all pieces, from white's view.
     #[must_use]
     pub fn blended(&self) -> Score {
         let [white, black] = Side::ALL.map(|side| self.sum(side));
@@ -273,10 +271,10 @@ impl Terms {
         blended / FULL_PHASE
     }
 
-    /// A side's sum.
+    /// The sum of a side's pieces.
     #[must_use]
     pub fn sum(&self, side: Side) -> Worth {
-        self.men[side.index()].iter().fold(Worth::default(), |sum, worth| Worth {
+        self.pieces[side.index()].iter().fold(Worth::default(), |sum, worth| Worth {
             middlegame: sum.middlegame + worth.middlegame,
             endgame: sum.endgame + worth.endgame,
         })

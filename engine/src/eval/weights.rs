@@ -2,12 +2,12 @@
 //!
 //! Written by the tuner; see the README of `scripts/tune`. Each entry is (middle game, endgame).
 //! Rank 8 first, from the king's own side, mirrored so that it stands on the files e to h. For
-//! each of its whereabouts the tables of its own men, then those of the enemy's.
+//! each of its squares the tables of its own pieces, then those of the enemy's.
 
 /// What it is worth to have the move.
 pub(super) const TEMPO: i32 = 6;
 
-/// By the king's whereabouts, side, kind and square.
+/// By the square of the king, side, kind and square.
 #[rustfmt::skip]
 pub(super) static PIECE_SQUARE: [(i16, i16); 7680] = [
     // king at 0, own p

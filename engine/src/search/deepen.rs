@@ -1,5 +1,5 @@
-//! Deepening at the root: one iteration after the other until the node budget is spent, each with an
-//! aspiration window around the last score, and all lines of MultiPV before the next.
+//! Iterative deepening: iterations until a limit is reached, each with an aspiration window around the last
+//! score, and with all lines of MultiPV before the next.
 //!
 //! Sources: <https://www.chessprogramming.org/Iterative_Deepening>,
 //! <https://www.chessprogramming.org/Aspiration_Windows>.
@@ -18,17 +18,17 @@ use crate::params;
 use crate::score::{DRAW, INFINITY, Score, Window, is_mate};
 use std::cmp::Reverse;
 
-/// The strong search with what it keeps from one move of a game to the next.
+/// The strong search: what it keeps from one move of a game to the next.
 pub(super) struct Cairn {
     tt: CairnTable,
     histories: Box<Histories>,
 }
 
-/// A finished line.
+/// A line from the root with its score.
 #[derive(Clone)]
 struct RootLine {
     score: Score,
-    line: PvLine,
+    pv: PvLine,
 }
 
 impl Cairn {
@@ -89,10 +89,10 @@ struct Deepening<'a, 'b, E: Evaluator> {
     thread: Thread<'a, E>,
     tt: &'a CairnTable,
     control: &'a Control,
-    /// The root moves to look at.
+    /// The root moves to search: all legal ones or those of `searchmoves`.
     wanted: Vec<Move>,
     limits: &'a Limits,
-    /// What proved better than expected in this iteration, until it is searched again.
+    /// The line that failed high in this iteration, while it is searched again.
     failed_high: Option<RootLine>,
     sink: &'b mut dyn FnMut(&Report<'_>) -> Verdict,
 }
@@ -110,21 +110,20 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             let mut verdict = Verdict::Continue;
             for number in 1..=lines {
                 let better: Vec<Move> =
-                    done.iter().filter_map(|best| best.line.first().copied()).collect();
+                    done.iter().filter_map(|best| best.pv.first().copied()).collect();
                 self.thread.root_moves =
                     self.wanted.iter().copied().filter(|mv| !better.contains(mv)).collect();
                 let before = last.get(number - 1);
-                self.thread.expected = before.and_then(|best| best.line.first().copied());
+                self.thread.expected = before.and_then(|best| best.pv.first().copied());
                 self.thread.leaves_moves_out = self.thread.root_moves.len() < self.wanted.len()
                     || !self.limits.search_moves.is_empty();
                 let score = self.aspire(depth, number, before);
                 if self.thread.stopped {
                     break;
                 }
-                done.push(RootLine { score, line: self.thread.pv().iter().copied().collect() });
+                done.push(RootLine { score, pv: self.thread.pv().iter().copied().collect() });
             }
-            // A later line may turn out better than an earlier one, whose search looked at its first
-            // move less closely.
+            // A later line may score higher: an earlier one's search reduced its first move.
             done.sort_by_key(|best| Reverse(best.score));
             for (best, number) in done.iter().zip(1..) {
                 verdict = self.report(depth, number, best, Bound::Exact);
@@ -144,7 +143,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
         outcome.nodes = self.thread.nodes;
     }
 
-    /// An iteration with a window around the last score, opened where that proves wrong.
+    /// One iteration within an aspiration window, widened on the side where it fails.
     fn aspire(&mut self, depth: i32, number: usize, last: Option<&RootLine>) -> Score {
         self.failed_high = None;
         let mut delta = params::aspiration_delta();
@@ -163,17 +162,17 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             delta *= params::aspiration_growth();
             if score <= window.alpha {
                 self.failed_high = None;
-                // No move is good enough, so the line is the one that was expected.
-                let line = last.map(|best| best.line.clone()).unwrap_or_default();
-                self.report(depth, number, &RootLine { score, line }, Bound::Upper);
+                // Fail low: no move raised alpha, so report the line of the last iteration.
+                let pv = last.map(|best| best.pv.clone()).unwrap_or_default();
+                self.report(depth, number, &RootLine { score, pv }, Bound::Upper);
                 window.beta = i32::midpoint(window.alpha, window.beta);
                 window.alpha =
                     if is_mate(score) { -INFINITY } else { (score - delta).max(-INFINITY) };
             } else if score >= window.beta {
-                let line = self.thread.pv().iter().copied().collect();
-                let best = RootLine { score, line };
+                let pv = self.thread.pv().iter().copied().collect();
+                let best = RootLine { score, pv };
                 self.report(depth, number, &best, Bound::Lower);
-                // A mate in so many moves would need a line that shows it: the window is what is sure.
+                // A fail-high mate score has no line that shows the mate: fall back to the bound.
                 let sure = if is_mate(best.score) { window.beta } else { best.score };
                 self.failed_high = (!is_mate(sure)).then_some(RootLine { score: sure, ..best });
                 window.beta = if is_mate(score) { INFINITY } else { (score + delta).min(INFINITY) };
@@ -184,7 +183,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
     }
 
     fn report(&mut self, depth: i32, number: usize, best: &RootLine, bound: Bound) -> Verdict {
-        let effort = best.line.first().map(|&mv| self.thread.effort(mv));
+        let effort = best.pv.first().map(|&mv| self.thread.effort(mv));
         (self.sink)(&Report {
             depth: depth as u32,
             seldepth: Some(self.thread.seldepth as u32),
@@ -194,31 +193,31 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             nodes: self.thread.nodes,
             hash_full: tt::fill(self.tt),
             effort,
-            pv: &best.line,
+            pv: &best.pv,
             silent: false,
         })
     }
 
-    /// A search stopped within the first line of an iteration may have found a better move already,
-    /// in this window or in the one before. Of the latter only a bound is known; it is told as if it were
-    /// the score, as a move is played whose line was shown.
+    /// After a stop within an iteration: plays the best of the finished lines or, in the first line, a move
+    /// that already raised alpha. If only a fail-high is known, reports it as exact: bestmove must match a
+    /// shown PV.
     fn adopt_unfinished(&mut self, depth: i32, done: &[RootLine], outcome: &mut Outcome) {
         if let Some(best) = done.first() {
             adopt(best, depth, outcome);
             return;
         }
-        let line: PvLine = self.thread.pv().iter().copied().collect();
-        let found = RootLine { score: self.thread.root_score, line };
-        let best = if found.line.is_empty() { self.failed_high.take() } else { Some(found) };
+        let pv: PvLine = self.thread.pv().iter().copied().collect();
+        let found = RootLine { score: self.thread.root_score, pv };
+        let best = if found.pv.is_empty() { self.failed_high.take() } else { Some(found) };
         if let Some(best) = best
-            && outcome.best != best.line.first().copied()
+            && outcome.best != best.pv.first().copied()
         {
             self.report(depth, 1, &best, Bound::Exact);
             adopt(&best, depth, outcome);
         }
     }
 
-    /// Whether the mate that was asked for has been proved.
+    /// Whether the mate that `go mate` asks for is found.
     fn mate_is_found(&self, done: &[RootLine]) -> bool {
         match (self.limits.mate, done.first().map(|best| ScoreText::from_score(best.score))) {
             (Some(asked), Some(ScoreText::Mate(moves))) => moves > 0 && moves as u32 <= asked,
@@ -228,9 +227,9 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
 }
 
 fn adopt(best: &RootLine, depth: i32, outcome: &mut Outcome) {
-    if let Some(&first) = best.line.first() {
+    if let Some(&first) = best.pv.first() {
         outcome.best = Some(first);
-        outcome.ponder = best.line.get(1).copied();
+        outcome.ponder = best.pv.get(1).copied();
         outcome.score = ScoreText::from_score(best.score);
         outcome.depth = depth as u32;
     }

@@ -1,19 +1,18 @@
-//! The delayed-gain pair: how a score shrinks with each move it is put off, and how a window has to be
-//! opened so that nothing is lost by it.
+//! The delayed-gain pair: scores shrink with each move a gain is put off, and windows are opened to match.
 //!
-//! A gain over the mover's own standing loses a point for each move that passes before it is made,
-//! so the engine walks the short way. micro-Max has this rule with a window that is a point too wide;
-//! here both sides are exact. In the frame of the side that chooses the move, `standing` is the raw
-//! evaluation of the node, known in check too.
+//! A gain over the mover's standing loses a point for each move before it is made, so the engine takes the
+//! short way. `standing` is the raw evaluation of the node where the move is chosen, known in check too.
+//! `settle` shrinks the score of a reply, `open` widens the window for it, so that the pair is exact:
+//! micro-Max, where the rule comes from, has a window that is a point too wide.
 //!
-//! Every search of a reply goes through the pair; searches of the same node (singular, razoring) do
-//! not. The hash table keeps what a node is worth to its own side, unsettled.
+//! Every search of a reply goes through the pair; searches of the same node (singular, razoring) do not.
+//! Table entries hold the node's own score, unsettled.
 
 use crate::params;
 use crate::score::{INFINITY, MATE_BAND, Score, Window};
 
-/// The pair around the search of a reply: `search` gets the window that it needs, from the view of the
-/// side that replies, and its score comes back as what it is worth to the side that allowed it.
+/// Searches a reply within the pair: `search` gets the opened window from the replying side's view; its
+/// score is returned settled, from the view of the side that made the move.
 #[inline(always)]
 pub(super) fn delayed(
     window: Window,
@@ -23,14 +22,14 @@ pub(super) fn delayed(
     settle(-search(open(window, standing).flipped()), standing)
 }
 
-/// What a reply's score is worth to the side that allowed it.
+/// A reply's score, shrunk for the delay; from the view of the side that made the move.
 #[inline]
 fn settle(score: Score, standing: Score) -> Score {
     settle_by(score, standing, params::delay_penalty())
 }
 
-/// The window for the reply, still in the frame of the side that chooses: whatever settles to within
-/// `window` lies within it, and nothing else does.
+/// The window for the reply, from the view of the side that made the move: exactly the scores that settle
+/// to within `window`.
 #[inline]
 fn open(window: Window, standing: Score) -> Window {
     open_by(window, standing, params::delay_penalty())

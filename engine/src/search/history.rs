@@ -1,7 +1,6 @@
-//! Histories: what has been good elsewhere in the tree.
+//! Move histories and correction histories: what was good elsewhere in the tree.
 //!
-//! All entries move towards the bonus they get and the slower the farther they are (gravity), so none
-//! leaves its range. Sources: <https://www.chessprogramming.org/History_Heuristic>, and
+//! Updates have gravity: the larger an entry, the less it grows, so that none leaves its range. Sources: <https://www.chessprogramming.org/History_Heuristic>, and
 //! <https://www.chessprogramming.org/Static_Evaluation_Correction_History>.
 
 use super::partial_keys::{PartialKeys, SIDES, table_index};
@@ -13,13 +12,13 @@ use crate::piece::{Kind, Piece, Side};
 use crate::score::Score;
 use crate::square::Square;
 
-/// The largest entry of a move history.
+/// Bound of the entries of the move histories.
 const HISTORY_LIMIT: i32 = 16384;
-/// The largest entry of a correction history.
+/// Bound of the entries of the correction histories.
 const CORRECTION_LIMIT: i32 = 1024;
-/// How many corrections each table has per side.
+/// Entries of a correction history per side to move.
 const CORRECTIONS: usize = 16384;
-/// What turns an entry times its weight in 128ths into centipawns.
+/// An entry times its weight in 128ths, divided by this, is in centipawns.
 const CORRECTION_SCALE: i32 = 128 * 8;
 
 const SQUARES: usize = 64;
@@ -51,10 +50,10 @@ impl PieceTo {
 
 type ByPieceTo = [i16; PieceTo::COUNT];
 
-/// What is known where no move went before.
+/// Stands for the continuation history where there was no earlier move.
 static NOTHING: ByPieceTo = [0; PieceTo::COUNT];
 
-/// What is known of the quiet moves of a position.
+/// The histories of the quiet moves of a position: main history and continuation histories.
 #[derive(Clone, Copy)]
 pub(crate) struct QuietScores<'a> {
     plain: &'a [[i16; SQUARES]; SQUARES],
@@ -62,7 +61,7 @@ pub(crate) struct QuietScores<'a> {
 }
 
 impl QuietScores<'_> {
-    /// What is known of this move.
+    /// The history score of a quiet move.
     #[inline]
     pub(crate) fn of(&self, mv: Move, moving: PieceTo) -> i32 {
         let plain = self.plain[compact(mv.from())][compact(mv.to())];
@@ -71,7 +70,7 @@ impl QuietScores<'_> {
     }
 }
 
-/// All that is learnt while searching. Kept from one move of a game to the next.
+/// All histories. Kept from one move of a game to the next.
 pub(crate) struct Histories {
     quiet: [[[i16; SQUARES]; SQUARES]; 2],
     continuation: Vec<ByPieceTo>,
@@ -91,7 +90,7 @@ impl Histories {
         })
     }
 
-    /// What is known of a side's quiet moves, given the moves one and two half-moves continuations.
+    /// The histories of a side's quiet moves after the moves one and two plies back.
     #[inline]
     pub(crate) fn quiet_scores(
         &self,
@@ -107,7 +106,7 @@ impl Histories {
         }
     }
 
-    /// What is known of a capture.
+    /// The history score of a capture or promotion.
     #[inline]
     pub(crate) fn capture(&self, moving: PieceTo, captured: Kind) -> i32 {
         i32::from(self.capture[moving.index()][captured.compact()])
@@ -135,7 +134,7 @@ impl Histories {
         apply(&mut self.capture[moving.index()][captured.compact()], bonus, HISTORY_LIMIT);
     }
 
-    /// Announces that the corrections of positions like this will be asked for.
+    /// Prefetches the corrections of a position.
     #[inline]
     pub(crate) fn prefetch_correction(&self, keys: &PartialKeys) {
         memory::prefetch(&self.pawn_correction[table_index(keys.pawn, CORRECTIONS)]);
@@ -145,7 +144,7 @@ impl Histories {
         }
     }
 
-    /// By how much the evaluation of positions like this has been off, in centipawns.
+    /// The correction of the evaluation, in centipawns: its error in positions with the same keys.
     pub(crate) fn correction(&self, board: &Board, keys: &PartialKeys) -> Score {
         let us = board.side_to_move().index();
         let pawns = self.pawn_correction[table_index(keys.pawn, CORRECTIONS)][us];
@@ -161,7 +160,7 @@ impl Histories {
         weighted / CORRECTION_SCALE
     }
 
-    /// Learns that the evaluation was off by `error` centipawns, seen at `depth`.
+    /// Learns that a search to `depth` found the evaluation too low by `error` centipawns.
     pub(crate) fn update_correction(
         &mut self,
         board: &Board,
@@ -181,7 +180,7 @@ impl Histories {
     }
 }
 
-/// The bonus for a move that was best at this depth; the others lose as much.
+/// The bonus of the best move at this depth, and the malus of the others.
 pub(crate) fn bonus(depth: i32) -> i32 {
     (params::history_bonus() * depth - params::history_bonus_offset())
         .clamp(0, params::history_bonus_max())

@@ -4,11 +4,11 @@
 //! agrees with the original's. Its oddities are therefore kept and marked as such. Ideas and
 //! behaviour: <https://home.hccnet.nl/h.g.muller/max-src2.html>.
 //!
-//! What differs is only how the tree is walked. The original scans all 64 squares in every
-//! iteration of every node and notices that a king can be captured when it meets the capture. Here
-//! one look tells whether a king can be captured in this node at all. If not, which is nearly
-//! always, a node at depth 1 needs only the captures on one square, and a cutoff needs no further
-//! move to be met; if so, the moves are met one by one in the original's order.
+//! Only the walk through the tree is faster. The original scans all 64 squares in every iteration of every
+//! node and finds out that a king can be captured when it comes to the capture. Here one test says whether
+//! a king can be captured in a node at all. If not, which is nearly always, a node at depth 1 generates
+//! only the captures on one square, and a cutoff ends the scan at once; if so, the moves are looked at one
+//! by one in the original's order.
 
 use super::{Bound, Control, Limits, Outcome, Report, ScoreText, Verdict};
 use crate::attack::{Squares, at, attacks, line_step, on_board, reaches, steps};
@@ -38,7 +38,7 @@ const FIXED_DEPTH_END: i32 = 98;
 
 /// No square.
 const NONE: u8 = 128;
-/// The square that a root's opponent has "just moved to": none that a capture could be on.
+/// The square that the opponent of a root has "just moved to": off the board, so no recapture is there.
 const ROOT: u8 = 8;
 /// A king or rook that has never moved.
 const VIRGIN: u8 = 32;
@@ -47,7 +47,7 @@ const VIRGIN: u8 = 32;
 const MATERIAL: [i32; 8] = [0, 99, 99, 297, -99, 297, 495, 891];
 /// What promoting to a queen adds (a true difference would be 792).
 const PROMOTION_GAIN: i32 = 799;
-/// Root balance per queen promotion played earlier in the game: what the gain exceeds the
+/// SearchRoot balance per queen promotion played earlier in the game: what the gain exceeds the
 /// difference of material by.
 const PROMOTION_EXCESS: i32 = PROMOTION_GAIN - (MATERIAL[7] - MATERIAL[1]);
 const CASTLING_BONUS: i32 = 30;
@@ -57,9 +57,9 @@ const MISSING_NEIGHBOUR: i32 = 9;
 const FILE_TERM: [i8; 8] = [16, 9, 4, 1, 0, 1, 4, 9];
 const ROW_TERM: [i8; 8] = [12, 6, 2, 0, 0, 2, 6, 12];
 
-/// Keeps the nodes below the probe of a stalemated root apart from all others.
+/// Salt of the keys below the probe of a stalemated root.
 const PROBE_SALT: u64 = 0x5bd1_e995_9d1b_58e3;
-/// A lock that no position is expected to have: 2^-64 is its chance.
+/// A lock that stands for "not in the table"; a position has it with a chance of 2^-64.
 const NO_LOCK: u64 = 0x3c6e_f372_fe94_f82b;
 
 /// The sum of both terms for each square, off-board coordinates included for the sake of speed.
@@ -84,7 +84,7 @@ const fn square_of_scan_number(number: u32) -> u8 {
     (number + (number & !7)) as u8
 }
 
-/// A set of squares, walked from a start square on, cyclically.
+/// The squares of a set, from a start square on, cyclically.
 #[inline(always)]
 fn cyclic(set: u64, start: u8) -> impl Iterator<Item = u8> {
     let shift = scan_number(start);
@@ -99,7 +99,7 @@ fn cyclic(set: u64, start: u8) -> impl Iterator<Item = u8> {
     })
 }
 
-/// A table entry of 16 bytes: the whole lock, and all else in the other word.
+/// A table entry of 16 bytes: the lock in one word, all else in the other.
 #[derive(Clone, Copy)]
 pub struct MicroMaxEntry {
     lock: u64,
@@ -149,14 +149,14 @@ type MicroMaxTable = Table<MicroMaxEntry, 2>;
 
 /// The best move of a node so far. Without one, `from` may still say where the scan starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Best {
+struct BestMove {
     from: u8,
     to: u8,
     normal: bool,
 }
 
-impl Best {
-    const NONE: Best = Best { from: 0, to: 0, normal: false };
+impl BestMove {
+    const NONE: BestMove = BestMove { from: 0, to: 0, normal: false };
 
     /// Whether there is a best move at all. Only castling is not normal, and never goes to a8.
     const fn exists(self) -> bool {
@@ -185,7 +185,7 @@ struct Node {
 struct Sketch {
     from: u8,
     to: u8,
-    /// Where the captured man stands, if any.
+    /// The square of the captured piece, if any.
     captured_on: u8,
     /// The square passed over by a double push or a castling king, the reply's en-passant square.
     skipped: u8,
@@ -207,7 +207,7 @@ struct Pseudo {
     keys: Keys,
     from: u8,
     to: u8,
-    /// Where the captured man stands, if any.
+    /// Where the captured piece stands, if any.
     captured_on: u8,
     captured: u8,
     moved: u8,
@@ -218,11 +218,11 @@ struct Pseudo {
     rook_from: u8,
     /// Positional term and gain.
     delta: i16,
-    /// It takes the king, or the man that a castling king left in its place.
+    /// It takes the king, or the piece that a castling king left in its place.
     takes_king: bool,
 }
 
-/// What a node finds out when it first needs it.
+/// What a node computes when it first needs it.
 #[derive(Clone, Copy, Default)]
 struct Scratch {
     /// Its moves, a range of [`Run::moves`].
@@ -231,8 +231,7 @@ struct Scratch {
     in_check: Option<bool>,
 }
 
-/// How many moves ahead the table is told which line will be asked for: about as long as memory
-/// takes to answer.
+/// How many moves ahead the table is prefetched: about the latency of memory.
 const PREFETCH_DISTANCE: usize = 3;
 
 /// A finished iteration of the outermost node.
@@ -251,7 +250,7 @@ pub struct Iteration {
 /// A root move with the terms that the original gives it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RootMove {
-    /// Where the man comes from.
+    /// Where the piece comes from.
     pub from: Square,
     /// Where it goes.
     pub to: Square,
@@ -267,36 +266,36 @@ pub struct RootMove {
     pub score: i32,
 }
 
-/// What stops the deepening of a search from outside its tree.
+/// The limits of iterative deepening.
 #[derive(Clone, Copy)]
-struct Budget {
+struct IterationLimits {
     /// The original's fixed depth `n`; 0 to think until a budget is spent.
     fixed_depth: i32,
     /// Iterations begin only below this node count, when thinking.
     nodes: u64,
-    /// The node limit as a stalemated root's probe knows it; 0 when there is none.
+    /// The node limit of a stalemated root's probe; 0 for none.
     probe_nodes: u64,
     /// No iteration beyond this.
     last_depth: i32,
 }
 
-impl Budget {
-    fn of(limits: &Limits) -> Budget {
+impl IterationLimits {
+    fn of(limits: &Limits) -> IterationLimits {
         let depth = limits.depth.map(|depth| depth.clamp(1, FIXED_DEPTH_END as u32) as i32);
-        let thinking = Budget {
+        let thinking = IterationLimits {
             fixed_depth: 0,
             nodes: limits.nodes.unwrap_or(u64::MAX),
             probe_nodes: limits.nodes.unwrap_or(0),
             last_depth: depth.unwrap_or(FIXED_DEPTH_END),
         };
         match (depth, limits.nodes) {
-            (Some(depth), None) => Budget::fixed(depth),
+            (Some(depth), None) => IterationLimits::fixed(depth),
             _ => thinking,
         }
     }
 
-    const fn fixed(depth: i32) -> Budget {
-        Budget { fixed_depth: depth, nodes: 0, probe_nodes: 0, last_depth: depth }
+    const fn fixed(depth: i32) -> IterationLimits {
+        IterationLimits { fixed_depth: depth, nodes: 0, probe_nodes: 0, last_depth: depth }
     }
 
     /// Whether the outermost node begins iteration `depth`.
@@ -307,8 +306,8 @@ impl Budget {
 }
 
 #[inline(always)]
-const fn is_pawn(man: u8) -> bool {
-    man & 7 <= Kind::BlackPawn as u8
+const fn is_pawn(piece: u8) -> bool {
+    piece & 7 <= Kind::BlackPawn as u8
 }
 
 /// The balance that a game has accumulated, from the view of the side to move: material, and a
@@ -328,7 +327,7 @@ pub fn root_balance(board: &Board) -> i32 {
     balance(us) - balance(us.other())
 }
 
-/// A move between squares as the search has it: castling goes to the king's square.
+/// A move as the search has it: castling goes to the king's target square.
 fn exact_squares(board: &Board, mv: Move) -> (u8, u8) {
     let own =
         |square: Square| board.piece_on(square).map(Piece::side) == Some(board.side_to_move());
@@ -336,7 +335,7 @@ fn exact_squares(board: &Board, mv: Move) -> (u8, u8) {
     (mv.from().raw(), if own(mv.to()) { castled } else { mv.to().raw() })
 }
 
-/// The legal move that the search means by two squares: pawns become queens.
+/// The legal move for two squares of the search; pawns become queens.
 fn legal_move(board: &Board, squares: (u8, u8)) -> Option<Move> {
     board.legal_moves().into_iter().find(|&mv| {
         let piece = board.piece_on(mv.from());
@@ -356,18 +355,18 @@ fn score_text(iteration: &Iteration) -> ScoreText {
     }
 }
 
-/// The program: its hash table and its way of being asked.
+/// The program with its hash table.
 pub struct MicroMax {
     table: MicroMaxTable,
 }
 
-/// What one search is about, for the searches that share a root.
-struct Root<'a> {
+/// The root of a search.
+struct SearchRoot<'a> {
     board: &'a Board,
     eval: i32,
-    /// The moves to look at; `None` for all.
+    /// The moves to search; `None` for all.
     filter: Option<Vec<(u8, u8)>>,
-    /// Keeps apart what the searches of one generation of the table store.
+    /// Keeps the table entries of searches within one generation apart.
     salt: u64,
 }
 
@@ -391,8 +390,8 @@ impl MicroMax {
         self.table.next_generation();
     }
 
-    /// All iterations of an exact search, with nothing around it. `eval` is the root's evaluation,
-    /// [`root_balance`] if not given; `hash` lets the table take part.
+    /// All iterations of an exact search. `eval` is the root's evaluation, [`root_balance`] if not given;
+    /// `hash` turns the table on.
     pub fn iterations(
         &mut self,
         board: &Board,
@@ -402,11 +401,11 @@ impl MicroMax {
     ) -> Vec<Iteration> {
         self.table.next_generation();
         let eval = eval.unwrap_or_else(|| root_balance(board));
-        let root = Root { board, eval, filter: None, salt: 0 };
+        let root = SearchRoot { board, eval, filter: None, salt: 0 };
         let control = Control::new();
         let mut run = Run::new(board, hash.then_some(&self.table), &control);
         let mut iterations = Vec::new();
-        run.deepen(&root, &Budget::of(limits), &mut |_, iteration| {
+        run.deepen(&root, &IterationLimits::of(limits), &mut |_, iteration| {
             iterations.push(*iteration);
             Verdict::Continue
         });
@@ -418,11 +417,11 @@ impl MicroMax {
     #[must_use]
     pub fn root_moves(board: &Board) -> Vec<RootMove> {
         let control = Control::new();
-        let root = Root { board, eval: root_balance(board), filter: None, salt: 0 };
+        let root = SearchRoot { board, eval: root_balance(board), filter: None, salt: 0 };
         Run::new(board, None, &control).root_moves(&root)
     }
 
-    /// Searches a position as the original does and sees to it that the answer is legal.
+    /// Searches a position as the original does; the answer is always legal.
     pub fn search(
         &mut self,
         board: &Board,
@@ -436,8 +435,8 @@ impl MicroMax {
         wanted.retain(|mv| limits.search_moves.contains(mv));
         let filter = (!wanted.is_empty())
             .then(|| wanted.iter().map(|&mv| exact_squares(board, mv)).collect());
-        let root = Root { board, eval: root_balance(board), filter, salt: 0 };
-        let budget = Budget::of(limits);
+        let root = SearchRoot { board, eval: root_balance(board), filter, salt: 0 };
+        let budget = IterationLimits::of(limits);
 
         let mut last: Option<Iteration> = None;
         let mut pv = Vec::new();
@@ -483,18 +482,17 @@ impl MicroMax {
         outcome
     }
 
-    /// So much material that the original gives no move: it is asked again as if material were
-    /// equal.
+    /// The original gives no move if the material is too unequal: searches again as if it were equal.
     fn search_as_equal(
         &mut self,
-        root: &Root<'_>,
-        budget: &Budget,
+        root: &SearchRoot<'_>,
+        budget: &IterationLimits,
         control: &Control,
         outcome: &mut Outcome,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) {
         self.table.next_generation();
-        let equal = Root { board: root.board, eval: 0, filter: root.filter.clone(), salt: 0 };
+        let equal = SearchRoot { board: root.board, eval: 0, filter: root.filter.clone(), salt: 0 };
         let mut run = Run::new(root.board, Some(&self.table), control);
         let mut last = None;
         run.deepen(&equal, budget, &mut |run, iteration| {
@@ -511,12 +509,12 @@ impl MicroMax {
 /// A search in progress.
 struct Run<'a> {
     squares: Squares,
-    /// Each side's men as a set of squares in scan order.
-    men: [u64; 2],
+    /// Each side's pieces as a set of squares in scan order.
+    pieces: [u64; 2],
     kings: [u8; 2],
     nodes: u64,
     probe_nodes: u64,
-    /// The lock of a stalemated root's probe, which is neither found nor stored.
+    /// The lock of a stalemated root's probe, which is neither probed nor stored.
     unstored_lock: u64,
     stopped: bool,
     table: Option<&'a MicroMaxTable>,
@@ -529,7 +527,7 @@ impl<'a> Run<'a> {
     fn new(board: &Board, table: Option<&'a MicroMaxTable>, control: &'a Control) -> Run<'a> {
         let mut run = Run {
             squares: *board.squares(),
-            men: [0; 2],
+            pieces: [0; 2],
             kings: Side::ALL.map(|side| board.king(side).raw()),
             nodes: 0,
             probe_nodes: 0,
@@ -542,7 +540,7 @@ impl<'a> Run<'a> {
         };
         for square in Square::all() {
             if let Some(piece) = board.piece_on(square) {
-                run.men[piece.side().index()] |= 1 << scan_number(square.raw());
+                run.pieces[piece.side().index()] |= 1 << scan_number(square.raw());
             }
         }
         // Only the orthodox castlings exist here: a king on the e-file and a rook in the corner.
@@ -560,13 +558,12 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// The one place where nodes are counted and the one where a search stops. Returns whether to
-    /// go on.
+    /// Counts a node, unless the search stops before it: the one place for both. Returns whether to go on.
     #[inline(always)]
     fn count_node(&mut self) -> bool {
         if self.nodes.is_multiple_of(super::POLL_INTERVAL) && self.nodes > 0 {
             self.control.publish(self.nodes);
-            // Before the first poll there is no move yet, and an answer without one is of no use.
+            // Not before the first poll: there is no move yet.
             if self.control.is_stopped() {
                 self.stopped = true;
                 return false;
@@ -576,12 +573,12 @@ impl<'a> Run<'a> {
         true
     }
 
-    fn root_node(&self, root: &Root<'_>) -> Node {
+    fn root_node(&self, root: &SearchRoot<'_>) -> Node {
         let mut keys = Keys { index: root.salt, lock: root.salt };
         for square in Square::all() {
-            let man = at(&self.squares, square.raw());
-            if man != 0 {
-                keys ^= self.piece_keys(man, square.raw());
+            let piece = at(&self.squares, square.raw());
+            if piece != 0 {
+                keys ^= self.piece_keys(piece, square.raw());
             }
         }
         Node {
@@ -596,18 +593,18 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The outermost node: one iteration after the other until the budget is spent. The iteration in
-    /// progress is completed; one that is stopped is as if it had not begun.
+    /// The outermost node: iterations until a limit is reached, the last one completed. One that is stopped
+    /// counts as not begun.
     fn deepen(
         &mut self,
-        root: &Root<'_>,
-        budget: &Budget,
+        root: &SearchRoot<'_>,
+        budget: &IterationLimits,
         each: &mut dyn FnMut(&Run<'a>, &Iteration) -> Verdict,
     ) {
         let node = self.root_node(root);
         let keys = self.lookup_keys(&node);
         self.probe_nodes = budget.probe_nodes;
-        let mut best = Best::NONE;
+        let mut best = BestMove::NONE;
         let range = root.filter.as_ref().map(|filter| {
             let (first, _) = self.generate(&node);
             self.moves.retain(|mv| filter.contains(&(mv.from, mv.to)));
@@ -639,7 +636,7 @@ impl<'a> Run<'a> {
     }
 
     /// Iteration 2 of the root, move by move.
-    fn root_moves(&mut self, root: &Root<'_>) -> Vec<RootMove> {
+    fn root_moves(&mut self, root: &SearchRoot<'_>) -> Vec<RootMove> {
         let node = self.root_node(root);
         if root.eval.abs() > DECIDED {
             return Vec::new();
@@ -694,11 +691,11 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Lines 2 and up of an iteration: for each the exact search to the same depth, without the
-    /// moves that are better.
+    /// Lines 2 and up of an iteration (MultiPV): for each an exact search to the same depth without the moves
+    /// of the lines before.
     fn further_lines(
         &self,
-        root: &Root<'_>,
+        root: &SearchRoot<'_>,
         iteration: &Iteration,
         lines: usize,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
@@ -713,16 +710,20 @@ impl<'a> Run<'a> {
             filter.retain(|&squares| squares != (from.raw(), to.raw()));
             let salt = (u64::from(iteration.depth) << 32 | line as u64)
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let root = Root { filter: Some(filter.clone()), salt, ..*root };
+            let root = SearchRoot { filter: Some(filter.clone()), salt, ..*root };
             let mut run = Run::new(root.board, self.table, self.control);
             let mut last = None;
-            run.deepen(&root, &Budget::fixed(iteration.depth as i32), &mut |_, iteration| {
-                last = Some(*iteration);
-                Verdict::Continue
-            });
+            run.deepen(
+                &root,
+                &IterationLimits::fixed(iteration.depth as i32),
+                &mut |_, iteration| {
+                    last = Some(*iteration);
+                    Verdict::Continue
+                },
+            );
             let Some(result) = last.filter(|_| !run.stopped) else { break };
             let pv = run.principal_variation(&root, &result);
-            // A decided line ends early, but belongs to this depth like the others.
+            // A decided line ends early, but is shown with the depth of the others.
             let shown = Iteration { depth: iteration.depth, ..result };
             if run.report(&shown, line, &pv, false, sink) == Verdict::Stop {
                 verdict = Verdict::Stop;
@@ -732,9 +733,9 @@ impl<'a> Run<'a> {
         verdict
     }
 
-    /// The expected moves, from the table as far as they are legal and the game goes on. A mate that
-    /// can't be shown to its end is not shown.
-    fn principal_variation(&self, root: &Root<'_>, iteration: &Iteration) -> Vec<Move> {
+    /// The principal variation from the table, as far as it is legal and the game goes on. Empty for a mate
+    /// score if it does not end in mate.
+    fn principal_variation(&self, root: &SearchRoot<'_>, iteration: &Iteration) -> Vec<Move> {
         let announced = match score_text(iteration) {
             ScoreText::Mate(n) if n > 0 => Some(2 * n as usize - 1),
             ScoreText::Mate(n) => Some(2 * n.unsigned_abs() as usize),
@@ -769,8 +770,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The best move that the table has for a position below the root. A double push that was
-    /// sneaked in passed no en-passant square on, so that is looked for too.
+    /// The table's best move of a position below the root. Probed without en-passant square too, as a double
+    /// push made out of turn passes none on.
     fn stored_move(&self, board: &Board, castled: Keys, en_passant: u8) -> Option<(u8, u8)> {
         let table = self.table?;
         let placement = Square::all()
@@ -793,15 +794,15 @@ impl<'a> Run<'a> {
                 .map(|slot| slots.load(slot))
                 .find(|entry| entry.generation == table.generation() && entry.lock == keys.lock)?;
             let normal = entry.flags & NORMAL != 0;
-            let best = Best { from: entry.from, to: entry.to, normal };
+            let best = BestMove { from: entry.from, to: entry.to, normal };
             best.exists().then_some((best.from, best.to))
         })
     }
 
     /// The node, in the original's steps: hash, count, then one iteration after the other.
-    fn visit(&mut self, node: Node, n: i32) -> i32 {
+    fn search_node(&mut self, node: Node, n: i32) -> i32 {
         let mut depth = 0;
-        let mut best = Best::NONE;
+        let mut best = BestMove::NONE;
         let lookup = self.lookup_keys(&node);
         let mut slot = 0;
         if let Some(table) = self.table {
@@ -871,7 +872,7 @@ impl<'a> Run<'a> {
         keys
     }
 
-    /// The keys that a placement is looked up by.
+    /// The keys that a placement is probed with.
     #[inline(always)]
     fn lookup_keys_of(&self, side: Side, placement: Keys, en_passant: u8) -> Keys {
         let mut keys = placement;
@@ -884,10 +885,10 @@ impl<'a> Run<'a> {
         keys
     }
 
-    /// Stores an iteration's result. `slot` is where the lookup ended; since then descendants may
-    /// have filled slots, but none has been emptied. Only a deeper exact entry resists.
+    /// Stores an iteration's result from the slot on where the probe ended: descendants may have filled slots
+    /// since. Replaces everything but a deeper exact entry.
     #[inline(always)]
-    fn store(&self, node: &Node, keys: Keys, slot: usize, depth: i32, score: i32, best: Best) {
+    fn store(&self, node: &Node, keys: Keys, slot: usize, depth: i32, score: i32, best: BestMove) {
         let Some(table) = self.table else { return };
         if keys.lock == NO_LOCK {
             return;
@@ -920,7 +921,13 @@ impl<'a> Run<'a> {
     }
 
     /// One iteration: all moves to this depth, best move first.
-    fn iterate(&mut self, node: &Node, depth: i32, best: &mut Best, scratch: &mut Scratch) -> i32 {
+    fn iterate(
+        &mut self,
+        node: &Node,
+        depth: i32,
+        best: &mut BestMove,
+        scratch: &mut Scratch,
+    ) -> i32 {
         let king_can_be_taken = node.king_can_be_taken;
         if depth == 1 && !king_can_be_taken {
             return self.recaptures(node, best, scratch);
@@ -972,7 +979,7 @@ impl<'a> Run<'a> {
             }
             if result > score {
                 score = result;
-                *best = Best { from: mv.from, to: mv.to, normal: mv.rook_from == NONE };
+                *best = BestMove { from: mv.from, to: mv.to, normal: mv.rook_from == NONE };
                 if score >= node.beta && !king_can_be_taken {
                     break;
                 }
@@ -983,7 +990,7 @@ impl<'a> Run<'a> {
 
     /// An iteration of depth 1 where no king can be taken: stand pat, or recapture on the square
     /// that the opponent has just moved to.
-    fn recaptures(&mut self, node: &Node, best: &mut Best, scratch: &mut Scratch) -> i32 {
+    fn recaptures(&mut self, node: &Node, best: &mut BestMove, scratch: &mut Scratch) -> i32 {
         let mut score = node.eval;
         let target = at(&self.squares, node.previous_to);
         if score >= node.beta || target & node.side.other().bit() == 0 {
@@ -998,7 +1005,7 @@ impl<'a> Run<'a> {
             }
             if result > score {
                 score = result;
-                *best = Best { from, to: mv.to, normal: true };
+                *best = BestMove { from, to: mv.to, normal: true };
                 if score >= node.beta {
                     break;
                 }
@@ -1007,11 +1014,11 @@ impl<'a> Run<'a> {
         score
     }
 
-    /// The men of a side that attack a square.
+    /// The pieces of a side that attack a square.
     #[inline(always)]
     fn attackers(&self, side: Side, target: u8) -> u64 {
         let mut found = 0;
-        for from in cyclic(self.men[side.index()], 0) {
+        for from in cyclic(self.pieces[side.index()], 0) {
             if attacks(&self.squares, at(&self.squares, from), from, target, |_| false) {
                 found |= 1 << scan_number(from);
             }
@@ -1019,9 +1026,8 @@ impl<'a> Run<'a> {
         found
     }
 
-    /// Whether the side that has just made this move left its king to be taken. Only a king's move,
-    /// an en-passant capture, a check that was there before, or a man stepping off the line between
-    /// king and slider can do that.
+    /// Whether this move left its side's king to be taken: by a king's move, an en-passant capture, a check
+    /// that was there before, or a piece that leaves the line between king and slider.
     #[inline(always)]
     fn leaves_king(&self, node: &Node, mv: &Pseudo, in_check: bool) -> bool {
         let us = node.side;
@@ -1035,11 +1041,11 @@ impl<'a> Run<'a> {
         }
         let mut square = king.wrapping_add_signed(step);
         while on_board(square) {
-            let man = at(&self.squares, square);
-            if man != 0 {
-                return man & us.bit() == 0
-                    && Piece::from_raw_occupied(man & !VIRGIN).kind().is_slider()
-                    && reaches(man, square, king);
+            let piece = at(&self.squares, square);
+            if piece != 0 {
+                return piece & us.bit() == 0
+                    && Piece::from_raw_occupied(piece & !VIRGIN).kind().is_slider()
+                    && reaches(piece, square, king);
             }
             square = square.wrapping_add_signed(step);
         }
@@ -1049,12 +1055,11 @@ impl<'a> Run<'a> {
     #[inline(always)]
     fn attacks_king(&self, side: Side) -> bool {
         let king = self.kings[side.other().index()];
-        cyclic(self.men[side.index()], 0)
+        cyclic(self.pieces[side.index()], 0)
             .any(|from| attacks(&self.squares, at(&self.squares, from), from, king, |_| false))
     }
 
-    /// No move keeps the king: if it is attacked, that is mate, else stalemate. Found out by letting
-    /// the opponent move.
+    /// No move keeps the king: mate if it is attacked, else stalemate. Tested by a move of the opponent.
     fn probe(&mut self, node: &Node) -> i32 {
         if node.previous_to == ROOT {
             return self.root_probe(node);
@@ -1065,9 +1070,8 @@ impl<'a> Run<'a> {
         if self.attacks_king(node.side.other()) { INFINITY } else { 0 }
     }
 
-    /// At the root the opponent's move is thought about like the root's own, as long as a node limit
-    /// lasts: a quirk of the original. If the opponent is stalemated too the move goes back and
-    /// forth, a node each time.
+    /// The probe at the root searches the opponent's move by iterative deepening up to the node limit: a quirk
+    /// of the original. If the opponent is stalemated too, the turn goes back and forth, a node each time.
     fn root_probe(&mut self, node: &Node) -> i32 {
         let mut keys = node.keys;
         keys.lock ^= PROBE_SALT;
@@ -1100,7 +1104,7 @@ impl<'a> Run<'a> {
 
     fn deepen_probe(&mut self, probe: &Node) -> i32 {
         let mut score = probe.eval;
-        let mut best = Best::NONE;
+        let mut best = BestMove::NONE;
         let mut scratch = Scratch::default();
         for depth in 2..THINKING_END {
             if self.nodes >= self.probe_nodes || score.abs() > DECIDED || self.stopped {
@@ -1111,9 +1115,8 @@ impl<'a> Run<'a> {
         score
     }
 
-    /// Makes a move, searches the reply and takes it back. A result above the node's own evaluation
-    /// loses a point: gains that are put off shrink, and the shortest way is preferred. The window
-    /// is opened by as much on one side.
+    /// Makes a move, searches the reply and takes it back. Delayed gain: a result above the node's own
+    /// evaluation loses a point, and beta is opened by as much.
     #[inline(always)]
     fn try_move(
         &mut self,
@@ -1137,12 +1140,12 @@ impl<'a> Run<'a> {
             previous_to: mv.to,
             king_can_be_taken: self.leaves_king(node, mv, in_check),
         };
-        let result = -self.visit(child, if extends { depth } else { depth - 1 });
+        let result = -self.search_node(child, if extends { depth } else { depth - 1 });
         self.unmake(node.side, mv);
         if result > node.eval { result - 1 } else { result }
     }
 
-    /// Completes a move and tells the table that the position after it will be looked up.
+    /// Completes a move and prefetches the table entry of the position after it.
     #[inline(always)]
     fn announce(&self, node: &Node, sketch: Sketch) -> Pseudo {
         let mut mv = self.describe(node, sketch);
@@ -1154,8 +1157,8 @@ impl<'a> Run<'a> {
     }
 
     #[inline(always)]
-    fn piece_keys(&self, man: u8, square: u8) -> Keys {
-        let piece = Piece::from_raw_occupied(man & !VIRGIN);
+    fn piece_keys(&self, piece: u8, square: u8) -> Keys {
+        let piece = Piece::from_raw_occupied(piece & !VIRGIN);
         self.zobrist.piece(piece, Square::from_index_masked(square))
     }
 
@@ -1179,18 +1182,18 @@ impl<'a> Run<'a> {
         let (us, them) = (side.index(), side.other().index());
         if mv.captured != 0 {
             self.squares[usize::from(mv.captured_on & 0x7f)] = 0;
-            self.men[them] ^= 1 << scan_number(mv.captured_on);
+            self.pieces[them] ^= 1 << scan_number(mv.captured_on);
         }
         self.squares[usize::from(mv.from & 0x7f)] = 0;
         self.squares[usize::from(mv.to & 0x7f)] = mv.placed;
-        self.men[us] ^= 1 << scan_number(mv.from) | 1 << scan_number(mv.to);
+        self.pieces[us] ^= 1 << scan_number(mv.from) | 1 << scan_number(mv.to);
         if mv.moved & 7 == Kind::King as u8 {
             self.kings[us] = mv.to;
         }
         if mv.rook_from != NONE {
             self.squares[usize::from(mv.rook_from & 0x7f)] = 0;
             self.squares[usize::from(mv.skipped & 0x7f)] = Piece::new(side, Kind::Rook).raw();
-            self.men[us] ^= 1 << scan_number(mv.rook_from) | 1 << scan_number(mv.skipped);
+            self.pieces[us] ^= 1 << scan_number(mv.rook_from) | 1 << scan_number(mv.skipped);
         }
     }
 
@@ -1201,22 +1204,22 @@ impl<'a> Run<'a> {
             self.squares[usize::from(mv.skipped & 0x7f)] = 0;
             self.squares[usize::from(mv.rook_from & 0x7f)] =
                 Piece::new(side, Kind::Rook).raw() | VIRGIN;
-            self.men[us] ^= 1 << scan_number(mv.rook_from) | 1 << scan_number(mv.skipped);
+            self.pieces[us] ^= 1 << scan_number(mv.rook_from) | 1 << scan_number(mv.skipped);
         }
         if mv.moved & 7 == Kind::King as u8 {
             self.kings[us] = mv.from;
         }
-        self.men[us] ^= 1 << scan_number(mv.from) | 1 << scan_number(mv.to);
+        self.pieces[us] ^= 1 << scan_number(mv.from) | 1 << scan_number(mv.to);
         self.squares[usize::from(mv.to & 0x7f)] = 0;
         self.squares[usize::from(mv.from & 0x7f)] = mv.moved;
         if mv.captured != 0 {
             self.squares[usize::from(mv.captured_on & 0x7f)] = mv.captured;
-            self.men[them] ^= 1 << scan_number(mv.captured_on);
+            self.pieces[them] ^= 1 << scan_number(mv.captured_on);
         }
     }
 
-    /// The move between two squares when it is made out of turn, as the best move or a recapture:
-    /// a double push sneaked in like this passes no en-passant square on, a quirk of the original.
+    /// The move between two squares when it is made out of turn, as best move or recapture. A double push then
+    /// passes no en-passant square on: a quirk of the original.
     #[inline(always)]
     fn complete(&self, node: &Node, from: u8, to: u8) -> Pseudo {
         let en_passant = is_pawn(at(&self.squares, from)) && to == node.en_passant;
@@ -1270,12 +1273,12 @@ impl<'a> Run<'a> {
             || (castled && to.abs_diff(node.en_passant) <= 1)
     }
 
-    /// All moves of a node in scan order from a8: three nested loops over men, directions and
+    /// All moves of a node in scan order from a8: three nested loops over pieces, directions and
     /// squares.
     fn generate(&mut self, node: &Node) -> (usize, usize) {
         let first = self.moves.len();
         let us = node.side;
-        for from in cyclic(self.men[us.index()], 0) {
+        for from in cyclic(self.pieces[us.index()], 0) {
             let moved = at(&self.squares, from);
             match Piece::from_raw_occupied(moved & !VIRGIN).kind() {
                 pawn @ (Kind::WhitePawn | Kind::BlackPawn) => {

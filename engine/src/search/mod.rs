@@ -1,8 +1,8 @@
-//! Searching: what to search for, how to be stopped, what is reported.
+//! Searching: limits, how to stop, reports.
 //!
 //! A search counts nodes and knows no time. It stops in one place only, immediately before a node is
-//! counted: when the count has reached its limit, or when the stop flag is seen. What was searched
-//! up to N nodes can therefore be searched again, exactly, with `nodes N`.
+//! counted: when the node limit is reached or the stop flag is seen. A search that was stopped after N nodes
+//! is therefore repeated exactly by `nodes N`.
 
 mod deepen;
 mod delay;
@@ -30,7 +30,7 @@ use deepen::Cairn;
 use micromax::MicroMax;
 pub use tt::Bound;
 
-/// How often, in nodes, a search looks at its stop flag and publishes its count.
+/// How often a search polls the stop flag and publishes its node count, in nodes.
 pub const POLL_INTERVAL: u64 = 1024;
 
 /// Which program plays.
@@ -80,22 +80,21 @@ impl FromStr for Style {
     }
 }
 
-/// What ends a search; without any limit only the stop flag or the sink does. All that are given
-/// hold together.
+/// What ends a search: the first limit that is reached, the stop flag or the sink.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// The last iteration.
     pub depth: Option<u32>,
-    /// The node budget.
+    /// The node limit. Style MicroMax completes its iteration.
     pub nodes: Option<u64>,
     /// Stop when a mate in this many moves, or fewer, is found.
     pub mate: Option<u32>,
-    /// The root moves to look at; empty means all. Moves that are not legal are ignored.
+    /// The root moves to search; empty means all. Moves that are not legal are ignored.
     pub search_moves: Vec<Move>,
-    /// How many of the best moves get a line of their own, from 1.
+    /// How many of the best moves get a line of their own (MultiPV), from 1.
     pub multi_pv: usize,
-    /// How many of a hundred quiet moves are seen below the root, in style Cairn; which ones depends
-    /// on the position alone. Without it all are.
+    /// Weakens style Cairn: how many of a hundred quiet moves are searched below the root, 0 to 100. Which
+    /// ones depends on the position alone. `None` searches all.
     pub quiet_percent: Option<u8>,
 }
 
@@ -112,28 +111,28 @@ impl Default for Limits {
     }
 }
 
-/// What a running search shares with whoever started it. Each search gets a fresh one, so that no
-/// stop is ever lost or stale.
+/// What a running search shares with its caller. Each search gets a fresh one, so that no stop is lost or
+/// stale.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicBool,
     nodes: AtomicU64,
-    /// The iteration and the root move under way, see [`CurrentMove`]; only the search writes it.
+    /// The iteration and the current root move, packed (see [`CurrentMove`]); written by the search only.
     current: AtomicU64,
 }
 
-/// The root move that is being searched.
+/// The root move that is being searched (`currmove`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CurrentMove {
     /// The iteration it belongs to.
     pub iteration: u32,
     /// The move.
     pub mv: Move,
-    /// Which of the root's moves it is, from 1.
+    /// Its place in the order of root moves, from 1.
     pub number: u32,
 }
 
-/// The iteration takes the low bits of the word that is shared, the move and its number the others.
+/// The low bits of the packed word hold the iteration, the others the move and its number.
 const ITERATION_BITS: u32 = 16;
 
 impl Control {
@@ -143,18 +142,18 @@ impl Control {
         Control::default()
     }
 
-    /// Asks the search to end; it does within [`POLL_INTERVAL`] nodes.
+    /// Sets the stop flag; the search ends within [`POLL_INTERVAL`] nodes.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the search has been asked to end.
+    /// Whether the stop flag is set.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The nodes counted so far, published every [`POLL_INTERVAL`] nodes.
+    /// The node count, updated every [`POLL_INTERVAL`] nodes.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.nodes.load(Ordering::Relaxed)
@@ -164,13 +163,13 @@ impl Control {
         self.nodes.store(nodes, Ordering::Relaxed);
     }
 
-    /// The iteration under way; 0 before the first.
+    /// The current iteration; 0 before the first.
     #[must_use]
     pub fn iteration(&self) -> u32 {
         u32::from(self.current.load(Ordering::Relaxed) as u16)
     }
 
-    /// The root move under way, where the search says it.
+    /// The current root move; `None` before the first, and in style MicroMax.
     #[must_use]
     pub fn current_move(&self) -> Option<CurrentMove> {
         let current = self.current.load(Ordering::Relaxed);
@@ -203,7 +202,7 @@ pub enum ScoreText {
 }
 
 impl ScoreText {
-    /// The text of a score of the strong search.
+    /// From a score of the strong search.
     #[must_use]
     pub const fn from_score(score: Score) -> ScoreText {
         if !is_mate(score) {
@@ -215,8 +214,8 @@ impl ScoreText {
         }
     }
 
-    /// The text as one number, larger for a better score: centipawns as they are, mates as
-    /// [`crate::score`] has them, so that a shorter win is larger and a shorter loss smaller.
+    /// As one number: centipawns as they are, mates as in [`crate::score`], so that a better score is
+    /// larger.
     #[must_use]
     pub const fn to_score(self) -> Score {
         match self {
@@ -237,65 +236,64 @@ impl fmt::Display for ScoreText {
     }
 }
 
-/// What is known after an iteration, for one of the best moves.
+/// The result of an iteration for one line of MultiPV.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     /// The iteration.
     pub depth: u32,
-    /// The longest line looked at, in half-moves, where the search keeps count of it.
+    /// The longest line searched, in half-moves; `None` in style MicroMax.
     pub seldepth: Option<u32>,
-    /// Which of the best moves this is about, from 1.
+    /// The rank of the line, from 1.
     pub multi_pv: usize,
-    /// What the line is worth.
+    /// The score of the line.
     pub score: ScoreText,
-    /// Whether it is worth just that. An iteration that is still under way may tell of a bound; what
-    /// the sink answers to that means nothing.
+    /// Exact, or a bound: from an aspiration window that failed; what the sink answers to a bound means
+    /// nothing.
     pub bound: Bound,
     /// Nodes counted since the search began.
     pub nodes: u64,
     /// How full the hash table is, in permill.
     pub hash_full: u32,
-    /// How much of the search so far went into the first move of the line, in permill of its nodes,
-    /// where the search keeps count of it.
+    /// The share of all nodes that the first move of the line took, in permill; `None` in style MicroMax.
     pub effort: Option<u32>,
-    /// The expected moves, legal one after the other; may be empty.
+    /// The principal variation: legal moves; may be empty.
     pub pv: &'a [Move],
-    /// Not for showing: an iteration behind the scenes, reported for whoever keeps the time.
+    /// Not to be shown: reported for the clock only.
     pub silent: bool,
 }
 
-/// What the sink of reports wants to happen next.
+/// What the sink of reports answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Search on.
     Continue,
-    /// Enough: begin no further iteration.
+    /// Begin no further iteration.
     Stop,
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The move to play: legal, and there is one unless the game is over.
     pub best: Option<Move>,
-    /// The reply expected to it.
+    /// The expected reply.
     pub ponder: Option<Move>,
-    /// What the best move is worth.
+    /// The score of the best move.
     pub score: ScoreText,
     /// The last complete iteration, 0 if there was none.
     pub depth: u32,
-    /// The node count that, given as a limit, repeats this outcome.
+    /// The node count; given as a limit it repeats this outcome.
     pub nodes: u64,
-    /// Things worth telling a person.
+    /// Remarks for a person.
     pub notes: Vec<String>,
 }
 
-/// Holds what lives from one search to the next: the style, the hash table and what was learnt.
+/// What lives from one search to the next: the style, the hash table and the histories.
 pub struct Searcher {
     program: Program,
 }
 
-/// The program that plays; only one has its tables at a time.
+/// The program that plays: one at a time has memory.
 enum Program {
     Cairn(Cairn),
     MicroMax(MicroMax),
@@ -328,7 +326,7 @@ impl Searcher {
         }
     }
 
-    /// Lets another style play.
+    /// Sets the style; a new one begins with an empty table.
     ///
     /// # Errors
     /// If the memory for its table can't be had; the style stays as it was.
@@ -348,7 +346,7 @@ impl Searcher {
         }
     }
 
-    /// Begins anew with an empty hash table of so many MiB: the histories are forgotten as well.
+    /// Allocates a new, empty hash table of so many MiB and clears the histories.
     ///
     /// # Errors
     /// If the memory can't be had; everything stays as it was.
@@ -357,7 +355,7 @@ impl Searcher {
         Ok(())
     }
 
-    /// Forgets everything that was learnt.
+    /// Clears the hash table and the histories.
     pub fn clear(&mut self) {
         match &mut self.program {
             Program::Cairn(cairn) => cairn.clear(),
@@ -365,7 +363,7 @@ impl Searcher {
         }
     }
 
-    /// Searches a position and reports every finished iteration to `sink`.
+    /// Searches a position; reports each finished iteration to `sink`.
     pub fn search(
         &mut self,
         board: &Board,

@@ -1,4 +1,5 @@
-//! Keys of parts of the position: what the correction histories are addressed by.
+//! Pawn key and non-pawn keys: Zobrist keys of parts of the position, which index the correction
+//! histories.
 
 use crate::board::{Board, Observer};
 use crate::keys::Zobrist;
@@ -6,14 +7,14 @@ use crate::moves::Move;
 use crate::piece::{Piece, Side};
 use crate::square::Square;
 
-/// The keys of the pawns, and of each side's other men.
+/// The key of all pawns, and the keys of each side's other pieces, its king among them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PartialKeys {
     pub(crate) pawn: u64,
     pub(crate) non_pawn: [u64; 2],
 }
 
-/// Follows a board and keeps its [`PartialKeys`].
+/// Follows a board and keeps its [`PartialKeys`] up to date.
 #[derive(Clone)]
 pub(crate) struct PartialKeysObserver {
     now: PartialKeys,
@@ -76,11 +77,11 @@ impl Observer for PartialKeysObserver {
     }
 }
 
-/// The index of a side's part in a table of `size` entries, a power of two.
+/// The index of a key in a table of `size` entries, a power of two.
 #[inline(always)]
 pub(crate) const fn table_index(key: u64, size: usize) -> usize {
     key as usize & (size - 1)
 }
 
-/// Both sides, for tables that have a part for each.
+/// Both sides, for tables with a part for each.
 pub(crate) const SIDES: [Side; 2] = Side::ALL;

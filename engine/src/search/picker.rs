@@ -1,6 +1,6 @@
-//! The move picker: one move after the other, likely best first, generated no continuations than needed.
+//! The staged move picker: moves likely best first, each stage generated when it is needed.
 //!
-//! Hash move, good captures and promotions, quiet moves, losing captures. Source:
+//! Hash move, good captures and promotions, quiet moves, captures and promotions that fail SEE. Source:
 //! <https://www.chessprogramming.org/Move_Ordering>.
 
 use super::history::{Histories, PieceTo};
@@ -23,7 +23,7 @@ enum Stage {
     Done,
 }
 
-/// Which quiet moves are wanted, the more the smaller.
+/// Which quiet moves are handed out; a larger one hands out fewer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum QuietFilter {
     /// All.
@@ -34,9 +34,8 @@ pub(crate) enum QuietFilter {
     None,
 }
 
-/// A move with what decides when its turn comes: from the highest bits the score, the place, the first the
-/// greatest, and the move. In one word the best is the greatest; written in parts and read whole, it would
-/// have to be waited for.
+/// A move with its score: score, inverted place in the list, move, from the highest bits down. Packed into
+/// one `i64` so that `max` picks the best, of equal ones the first; avoids a store-forwarding stall.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Scored(i64);
 
@@ -71,13 +70,13 @@ impl Scored {
 pub(crate) struct Picker {
     stage: Stage,
     hash_move: Option<Move>,
-    /// Whether only captures and promotions are wanted.
+    /// Hands out captures and promotions only.
     noisy_only: bool,
     quiets: QuietFilter,
     moves: ArrayVec<Scored, MAX_MOVES>,
     bad: ArrayVec<Move, MAX_MOVES>,
     next: usize,
-    /// The moves one and two half-moves earlier.
+    /// The moves one and two plies back.
     continuations: [Option<PieceTo>; 2],
     masks: Masks,
 }
@@ -96,20 +95,20 @@ pub(crate) fn is_noisy(board: &Board, mv: Move) -> bool {
     }
 }
 
-/// What a noisy move captures; a pawn stands for nothing, as with promotions.
+/// What a noisy move captures; a pawn for en passant, and for promotions that capture nothing.
 #[inline]
 pub(crate) fn captured_kind(board: &Board, mv: Move) -> Kind {
     board.piece_on(mv.to()).map_or(board.side_to_move().other().pawn(), |piece| piece.kind())
 }
 
-/// The man that moves and where it goes.
+/// The piece that moves and where it goes.
 #[inline]
 pub(crate) fn moving(board: &Board, mv: Move) -> Option<PieceTo> {
     Some(PieceTo::new(board.piece_on(mv.from())?, mv.to()))
 }
 
 impl Picker {
-    /// All moves of a position. The hash move may come from anywhere.
+    /// All legal moves of a position. The hash move need not be legal.
     pub(crate) fn new(
         board: &Board,
         masks: Masks,
@@ -129,8 +128,8 @@ impl Picker {
         }
     }
 
-    /// Captures and promotions only, those that lose an exchange among the others: quiescence has
-    /// quicker reasons to leave one out, and looks at exchanges itself.
+    /// Captures and promotions only, not split by SEE: quiescence tests delta pruning first, which is
+    /// quicker, and SEE itself.
     pub(crate) fn noisy(board: &Board, masks: Masks, hash_move: Option<u16>) -> Picker {
         let mut picker = Picker::new(board, masks, hash_move, [None; 2]);
         picker.noisy_only = true;
@@ -138,13 +137,12 @@ impl Picker {
         picker
     }
 
-    /// The hash move, if it is legal here.
+    /// The hash move, if it is legal.
     pub(crate) const fn hash_move(&self) -> Option<Move> {
         self.hash_move
     }
 
-    /// Of the quiet moves that have not been handed out yet, leaves out all that are not wanted; never more
-    /// than before.
+    /// Leaves out quiet moves that are still to come; a filter once set is never widened.
     pub(crate) fn limit_quiets(&mut self, board: &Board, wanted: QuietFilter) {
         if wanted <= self.quiets {
             return;
@@ -217,8 +215,7 @@ impl Picker {
         }
     }
 
-    /// What the histories said of the move just handed out when it was generated, if it is a quiet one
-    /// and not the hash move.
+    /// The history score of the move just handed out, if it is a quiet one and not the hash move.
     pub(crate) fn quiet_score(&self) -> Option<i32> {
         match self.stage {
             Stage::Quiet => self.moves.get(self.next.wrapping_sub(1)).map(|scored| scored.score()),
@@ -226,19 +223,19 @@ impl Picker {
         }
     }
 
-    /// Whether the move just handed out came from the captures that lose an exchange.
+    /// Whether the move just handed out is a capture or promotion that fails SEE.
     pub(crate) fn at_bad_noisy(&self) -> bool {
         self.stage == Stage::BadNoisy
     }
 
-    /// The best of the moves left of this stage; of equal ones the first.
+    /// Selection sort, one step: the best legal move left in this stage, of equal ones the first.
     #[inline]
     fn pick(&mut self, board: &Board) -> Option<Move> {
         loop {
             let rest = self.moves.get_mut(self.next..)?;
             let first = *rest.first()?;
             let mut best = first;
-            // Folded, it would be compiled for vectors, and slower.
+            // A plain loop: `fold` gets vectorised, which is slower here.
             for &scored in &rest[1..] {
                 best = best.max(scored);
             }

@@ -1,5 +1,4 @@
-//! Decisions: what need not be searched, and what may be searched less deeply. Pure functions of the
-//! facts of a node; none of them searches.
+//! Pruning, reductions and extensions: pure functions of what a node knows. None of them searches.
 
 use super::picker::QuietFilter;
 use super::tt::{Bound, TtEntry};
@@ -7,24 +6,24 @@ use crate::moves::Move;
 use crate::params;
 use crate::score::{MATE_BAND, Score, is_mate};
 
-/// What a node knows before it looks at its moves.
+/// What a node knows before its moves are searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Facts {
     /// Plies left, at least 1.
     pub(crate) depth: i32,
     pub(crate) beta: Score,
-    /// The evaluation with all corrections; means nothing in check.
+    /// The static evaluation, corrected and refined; means nothing in check.
     pub(crate) eval: Score,
     pub(crate) in_check: bool,
-    /// Whether the side to move stands better than two half-moves ago, or that is not known: it was in
-    /// check, or the root is too near. Never in check.
+    /// Whether the evaluation is higher than two plies ago; also if that one is unknown (in check, before
+    /// the root). Never in check.
     pub(crate) improving: bool,
     /// See [`opponent_seeks_faster_win`].
     pub(crate) opponent_seeks_faster_win: bool,
 }
 
 impl Facts {
-    /// With the table's score as evaluation, where it is a bound on the right side of it.
+    /// Takes the table's score as evaluation if it is exact or a bound beyond it.
     #[inline]
     pub(crate) fn refined_by(self, tt_entry: Option<&TtEntry>) -> Facts {
         match tt_entry {
@@ -40,7 +39,7 @@ impl Facts {
     }
 }
 
-/// So far above beta that the opponent will hardly get it back: the score to answer with. Source:
+/// Reverse futility pruning: returns a score if eval - margin >= beta. Source:
 /// <https://www.chessprogramming.org/Reverse_Futility_Pruning>.
 pub(crate) fn reverse_futility(facts: &Facts) -> Option<Score> {
     let relief = if facts.improving { params::rfp_improving() } else { 0 };
@@ -53,7 +52,7 @@ pub(crate) fn reverse_futility(facts: &Facts) -> Option<Score> {
     prunes.then(|| facts.beta + (facts.eval - facts.beta) / params::rfp_surplus_divisor())
 }
 
-/// So far below alpha that only captures can help: whether to look at those first. Source:
+/// Razoring: whether eval + margin <= alpha, so that quiescence may settle the node. Source:
 /// <https://www.chessprogramming.org/Razoring>.
 pub(crate) fn razors(facts: &Facts, alpha: Score) -> bool {
     facts.depth <= params::razor_depth()
@@ -61,8 +60,7 @@ pub(crate) fn razors(facts: &Facts, alpha: Score) -> bool {
         && !is_mate(alpha)
 }
 
-/// How much less deeply to search when the opponent moves twice; `None` if that should not be
-/// tried. Source: <https://www.chessprogramming.org/Null_Move_Pruning>.
+/// The depth reduction of a null move; `None` if it is not tried. Source: <https://www.chessprogramming.org/Null_Move_Pruning>.
 pub(crate) fn null_move_reduction(facts: &Facts) -> Option<i32> {
     let tries =
         facts.depth >= params::nmp_depth() && facts.eval >= facts.beta && facts.beta > -MATE_BAND;
@@ -71,16 +69,15 @@ pub(crate) fn null_move_reduction(facts: &Facts) -> Option<i32> {
     tries.then(|| params::nmp_base() + facts.depth / params::nmp_depth_divisor() + surplus)
 }
 
-/// Whether no quiet move is worth a look any more, the next one being the `number`-th of the node: too
-/// many have failed, or none can reach alpha at the depth it would get.
+/// Late move and futility pruning: whether to skip all quiet moves from the `number`-th move on.
 pub(crate) fn skips_quiets(facts: &Facts, alpha: Score, number: i32) -> bool {
     let reduced_depth = facts.depth - late_move_reduction(facts.depth, number, true) / 1024;
     late_move_limit(facts).is_some_and(|limit| number > limit)
         || is_futile(facts, alpha, reduced_depth)
 }
 
-/// Which quiet moves are searched where they are hopeless: checks may be what a sacrifice was for. One ply
-/// from the horizon only where the game is decided, as one may be the way to mate.
+/// Which quiet moves to search where quiet moves are skipped: checks, as a sacrifice may lead up to one. At
+/// depth 1 only in decided positions, where a check may lead to mate.
 pub(crate) fn quiets_left(depth: i32, alpha: Score) -> QuietFilter {
     if depth >= params::quiet_check_depth() || alpha >= params::decided_score() {
         QuietFilter::Checks
@@ -89,27 +86,27 @@ pub(crate) fn quiets_left(depth: i32, alpha: Score) -> QuietFilter {
     }
 }
 
-/// Whether a shorter win is looked for everywhere: the game is decided, and the root is near.
+/// Whether to prune and reduce less to find a faster win: in decided positions near the root.
 pub(crate) fn seeks_faster_win(alpha: Score, ply: usize) -> bool {
     let plies = if alpha >= MATE_BAND { params::hunt_mate_plies() } else { params::hunt_plies() };
     alpha >= params::decided_score() && ply < plies as usize
 }
 
-/// Whether a shorter win is looked for against the side to move: what it loses later by counts for
-/// nothing then.
+/// Whether the opponent does so: then the losing side's nodes are not pruned by their evaluation, as the
+/// length of the defence matters.
 pub(crate) fn opponent_seeks_faster_win(beta: Score, ply: usize) -> bool {
     seeks_faster_win(-beta, ply)
 }
 
-/// Whether a check is searched more deeply: where the game is decided it may be the way to mate. Deep
-/// in the tree only with depth left, so that the tree stays finite. Source:
+/// Check extension: in decided positions only, where checks may lead to mate. Far from the root only with
+/// depth left, so that the tree stays finite. Source:
 /// <https://www.chessprogramming.org/Check_Extensions>.
 pub(crate) fn extends_check(alpha: Score, depth: i32, ply: usize) -> bool {
     alpha >= params::decided_score()
         && (ply as i32) < params::check_extension_plies() + params::check_extension_slope() * depth
 }
 
-/// After how many quiet moves the rest is skipped. Source:
+/// Late move pruning: how many moves are looked at before quiet ones are skipped. Source:
 /// <https://www.chessprogramming.org/Futility_Pruning#MoveCountBasedPruning>.
 pub(crate) fn late_move_limit(facts: &Facts) -> Option<i32> {
     let all = params::lmp_base() + facts.depth * facts.depth;
@@ -117,7 +114,8 @@ pub(crate) fn late_move_limit(facts: &Facts) -> Option<i32> {
     (facts.depth <= params::lmp_depth()).then_some(all / divisor)
 }
 
-/// Whether a quiet move is too unlikely to reach alpha at this reduced depth.
+/// Futility pruning of quiet moves: whether eval + margin <= alpha at this reduced depth. Source:
+/// <https://www.chessprogramming.org/Futility_Pruning>.
 pub(crate) fn is_futile(facts: &Facts, alpha: Score, reduced_depth: i32) -> bool {
     let margin = params::futility_base() + params::futility_margin() * reduced_depth.max(0);
     reduced_depth <= params::futility_depth()
@@ -126,8 +124,7 @@ pub(crate) fn is_futile(facts: &Facts, alpha: Score, reduced_depth: i32) -> bool
         && !is_mate(alpha)
 }
 
-/// What a move may lose in an exchange before it is skipped: a negative number; `None` if it is
-/// searched anyway.
+/// SEE pruning: moves below this threshold, a negative number, are skipped; `None` if none is.
 pub(crate) fn see_margin(facts: &Facts, quiet: bool, reduced_depth: i32) -> Option<Score> {
     let reduced_depth = reduced_depth.max(0);
     let margin = if quiet {
@@ -138,14 +135,15 @@ pub(crate) fn see_margin(facts: &Facts, quiet: bool, reduced_depth: i32) -> Opti
     (facts.depth <= params::see_depth()).then_some(margin)
 }
 
-/// Whether a quiet move has done too badly elsewhere.
+/// History pruning: whether a quiet move's history is too bad for this depth. Source:
+/// <https://www.chessprogramming.org/History_Leaf_Pruning>.
 pub(crate) fn has_bad_history(history: i32, reduced_depth: i32) -> bool {
     reduced_depth <= params::history_prune_depth()
         && history < -params::history_prune_margin() * reduced_depth.max(1)
 }
 
-/// Quiescence: what a capture leads to at most, where not even winning the man for nothing would be
-/// enough. `futility` is what winning nothing leads to at most. Source:
+/// Delta pruning in quiescence: returns the upper bound of a capture's score if futility + captured <=
+/// alpha. `futility` is stand pat plus a margin. Source:
 /// <https://www.chessprogramming.org/Delta_Pruning>.
 #[inline]
 pub(crate) fn delta_prune(futility: Score, captured: Score, alpha: Score) -> Option<Score> {
@@ -153,23 +151,24 @@ pub(crate) fn delta_prune(futility: Score, captured: Score, alpha: Score) -> Opt
     (most <= alpha && !is_mate(alpha)).then_some(most)
 }
 
-/// Quiescence: what a capture's exchange has to win: it may not lose, and where breaking even would leave
-/// us below alpha it has to win something. Source:
+/// The SEE threshold of captures in quiescence: 0, or 1 where an even exchange would stay below alpha.
+/// Source:
 /// <https://www.chessprogramming.org/Static_Exchange_Evaluation>.
 #[inline]
 pub(crate) fn see_threshold(futility: Score, alpha: Score) -> Score {
     i32::from(futility <= alpha && !is_mate(alpha))
 }
 
-/// How the question is put whether a hash move is the only good one: all others have to stay below `beta`
-/// at this depth.
+/// The search that tests whether a hash move is singular: all others have to fail low against `beta` at
+/// this depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SingularTest {
     pub(crate) beta: Score,
     pub(crate) depth: i32,
 }
 
-/// The test of a hash move; `None` where it is not worth its time or the entry says too little. Source:
+/// The singular test of a hash move; `None` if the depth or the entry's depth and bound do not allow it.
+/// Source:
 /// <https://www.chessprogramming.org/Singular_Extensions>.
 pub(crate) fn singular_test(facts: &Facts, entry: &TtEntry) -> Option<SingularTest> {
     let tries = facts.depth >= params::singular_depth()
@@ -182,26 +181,26 @@ pub(crate) fn singular_test(facts: &Facts, entry: &TtEntry) -> Option<SingularTe
     })
 }
 
-/// What a singular test has found of the other moves, and where.
+/// The result of a singular search, and its node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Others {
     pub(crate) score: Score,
     pub(crate) pv: bool,
     pub(crate) cut_node: bool,
-    /// The line has not had its share of double extensions.
+    /// The line has double extensions left.
     pub(crate) may_double: bool,
 }
 
-/// What follows from a singular test.
+/// What a singular test decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Singularity {
-    /// The hash move is searched so many plies more deeply.
+    /// Extends the hash move by so many plies; reduces it if negative.
     Extend(i32),
-    /// The node is done with this score.
+    /// Multi-cut: the node returns this score.
     Cut(Score),
 }
 
-/// What follows for the hash move, with this score in the table. Sources:
+/// The decision for a hash move with this score in the table. Sources:
 /// <https://www.chessprogramming.org/Singular_Extensions>, and for the cut
 /// <https://www.chessprogramming.org/Multi-Cut>.
 pub(crate) fn singularity(
@@ -214,7 +213,7 @@ pub(crate) fn singularity(
         let clearly = others.score < test.beta - params::singular_double_margin();
         Singularity::Extend(1 + i32::from(clearly && others.may_double))
     } else if test.beta >= facts.beta && !others.pv {
-        // More than one move beats beta: so will this one.
+        // More than one move beats beta.
         Singularity::Cut(test.beta)
     } else if tt_score >= facts.beta || others.cut_node {
         Singularity::Extend(-1)
@@ -223,8 +222,8 @@ pub(crate) fn singularity(
     }
 }
 
-/// Whether a quiet move is not seen where so many of a hundred are: always the same ones of a
-/// position, so that a limited search can be repeated.
+/// Whether a weakened search overlooks a quiet move, if it sees `quiet_percent` of a hundred. A hash of
+/// position and move, so that searches repeat.
 pub(crate) fn overlooks(quiet_percent: Option<u8>, position: u64, mv: Move) -> bool {
     quiet_percent.is_some_and(|percent| {
         let mixed = (position ^ u64::from(mv.raw())).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -262,7 +261,7 @@ const fn log2_scaled(n: u64) -> i32 {
     result
 }
 
-/// How much less deeply the `number`-th move (from 1) is searched, in 1024ths of a ply. Source:
+/// Late move reduction of the `number`-th move (from 1), in 1024ths of a ply. Source:
 /// <https://www.chessprogramming.org/Late_Move_Reductions>.
 pub(crate) fn late_move_reduction(depth: i32, number: i32, quiet: bool) -> i32 {
     let depth = LOG2[depth.clamp(1, 63) as usize];
@@ -272,9 +271,8 @@ pub(crate) fn late_move_reduction(depth: i32, number: i32, quiet: bool) -> i32 {
     if quiet { params::lmr_base() + product } else { product * params::lmr_noisy_share() / 1024 }
 }
 
-/// How much less deeply all late moves of a node are searched beside that, in 1024ths of a ply. A cut node
-/// is expected to fail high; where the hash move captures or promotes, quiet moves are less likely to be
-/// best.
+/// What a node adds to the reduction of its late moves, in 1024ths of a ply. More in cut nodes, which are
+/// expected to fail high, and with a noisy hash move, as quiet ones are then rarely best.
 pub(crate) fn node_reduction(
     pv: bool,
     cut_node: bool,
@@ -291,17 +289,16 @@ const fn when(condition: bool, amount: i32) -> i32 {
     if condition { amount } else { 0 }
 }
 
-/// What a late move's reduction depends on beside depth, number and node.
+/// What a late move takes off its reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Late {
-    /// The move gives check.
     pub(crate) gives_check: bool,
-    /// A shorter win is looked for, see [`seeks_faster_win`].
+    /// See [`seeks_faster_win`].
     pub(crate) seeks_faster_win: bool,
     pub(crate) history: i32,
 }
 
-/// How deeply a late move is searched at first: at least one ply, and no deeper than `depth`.
+/// The depth of a late move's first search: from 1 to `depth`.
 pub(crate) fn reduced_depth(depth: i32, reduction: i32, late: Late) -> i32 {
     let reduction = reduction
         - when(late.gives_check, params::lmr_check())

@@ -1,6 +1,6 @@
-//! Static exchange evaluation: what a sequence of captures on one square comes to.
+//! Static exchange evaluation (SEE): the outcome of a sequence of captures on one square.
 //!
-//! The least valuable attacker captures first, sliders behind it join in when it has gone. Source:
+//! The least valuable attacker captures first; sliders behind it (x-rays) join in. Source:
 //! <https://www.chessprogramming.org/Static_Exchange_Evaluation>.
 
 use crate::attack::{at, line_step, on_board, pawn_attack_origins, reaches};
@@ -11,7 +11,7 @@ use crate::params;
 use crate::piece::{Kind, Piece, Side};
 use crate::score::Score;
 
-/// What a man is worth in an exchange.
+/// The value of a piece in an exchange, in centipawns.
 #[inline]
 pub(crate) fn see_value(kind: Kind) -> Score {
     match kind {
@@ -24,7 +24,7 @@ pub(crate) fn see_value(kind: Kind) -> Score {
     }
 }
 
-/// What a capture or promotion wins at most.
+/// The most that a capture or promotion can win.
 #[inline]
 pub(crate) fn captured_value(board: &Board, mv: Move) -> Score {
     let us = board.side_to_move();
@@ -32,15 +32,15 @@ pub(crate) fn captured_value(board: &Board, mv: Move) -> Score {
         board.piece_on(mv.to()).map_or(params::see_pawn(), |piece| see_value(piece.kind()));
     let moved = board.piece_on(mv.from());
     let promotes =
-        mv.to().row() == us.promotion_row() && moved.is_some_and(|man| man.kind().is_pawn());
+        mv.to().row() == us.promotion_row() && moved.is_some_and(|piece| piece.kind().is_pawn());
     if promotes { captured + see_value(mv.promotion_kind()) } else { captured }
 }
 
 /// The order in which pieces capture, after the pawns.
 const BY_VALUE: [Kind; 5] = [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen, Kind::King];
 
-/// Whether the exchange that a move begins leaves its side with at least `threshold` more than
-/// before. Castling and promotions count as worth nothing beyond their capture.
+/// Whether the exchange that a move begins wins at least `threshold` for its side. Castling wins nothing,
+/// promotions nothing but their capture.
 pub(crate) fn see_ge(board: &Board, mv: Move, threshold: Score) -> bool {
     let (from, to) = (mv.from().raw(), mv.to().raw());
     let us = board.side_to_move();
@@ -70,18 +70,18 @@ pub(crate) fn see_ge(board: &Board, mv: Move, threshold: Score) -> bool {
     }
 }
 
-/// An exchange without vectors; inlined it would be in the way of the other.
+/// Without vectors. Not inlined: keeps the vector path small.
 #[inline(never)]
 fn swap_by_list(swap: &Swap, board: &Board) -> bool {
     swap.holds(ByList::new(board, swap.to))
 }
 
-/// The men that attack a square and have not captured there yet.
+/// The attackers of a square that have not captured there yet.
 trait Attackers {
-    /// Takes a man from its square.
+    /// Removes a piece from its square.
     fn remove(&mut self, square: u8);
-    /// The least valuable one of a side, which is removed. Of equal ones the one in the first lane of
-    /// `vector`.
+    /// Removes a side's least valuable attacker and returns its kind. Of equal ones the one in the first
+    /// lane of `vector`, so that both implementations agree.
     fn take_least(&mut self, side: Side) -> Option<Kind>;
 }
 
@@ -92,9 +92,9 @@ struct Swap {
     us: Side,
     from: u8,
     to: u8,
-    /// Who is captured en passant.
+    /// The square of the pawn captured en passant.
     victim: Option<u8>,
-    /// What that side has beyond the threshold if its man is taken.
+    /// What that side has beyond the threshold if its piece is recaptured.
     balance: Score,
 }
 
@@ -108,10 +108,10 @@ impl Swap {
         }
         let mut side = self.us.other();
         let mut balance = self.balance;
-        // `balance` is what the side that has just captured has beyond the threshold if the other side
-        // takes its man; the sides take turns in having to improve on it.
+        // `balance`: what the side that captured last has beyond the threshold if it is recaptured; it has won
+        // if that is not negative.
         while let Some(attacker) = attackers.take_least(side) {
-            // The king can't capture what is still defended.
+            // A king cannot capture a defended piece.
             if attacker == Kind::King && attackers.take_least(side.other()).is_some() {
                 break;
             }
@@ -121,15 +121,15 @@ impl Swap {
                 break;
             }
         }
-        // The side to move has no good capture left: it is the one that loses the exchange.
+        // The side to move has no capture that helps: it loses the exchange.
         side != self.us
     }
 }
 
-/// An exchange as a task for vectors.
+/// An exchange, to be run with vectors.
 struct SwapOf<'a> {
     board: &'a Board,
-    /// Not moved in here: copying its parts as words would wait until they were written one by one.
+    /// By reference: copying stalls on store forwarding.
     swap: &'a Swap,
 }
 
@@ -143,7 +143,7 @@ impl Task for SwapOf<'_> {
     }
 }
 
-/// By the lanes of the square.
+/// Attackers as lanes of the rays to the square.
 struct ByLane {
     to: u8,
     around: Around,
@@ -170,11 +170,11 @@ impl Attackers for ByLane {
     }
 }
 
-/// Man by man.
+/// Attackers from the piece lists.
 struct ByList<'a> {
     board: &'a Board,
     to: u8,
-    /// The men that have left their squares, by side as list indices.
+    /// Removed pieces by side, as sets of list indices.
     gone: [u16; 2],
 }
 
@@ -193,8 +193,8 @@ impl ByList<'_> {
         let step = line_step(from, self.to);
         let mut square = from.wrapping_add_signed(step);
         while square != self.to {
-            let man = at(self.board.squares(), square);
-            if man != 0 && !self.has_gone(Piece::from_raw_occupied(man).side(), square) {
+            let piece = at(self.board.squares(), square);
+            if piece != 0 && !self.has_gone(Piece::from_raw_occupied(piece).side(), square) {
                 return false;
             }
             square = square.wrapping_add_signed(step);
@@ -224,8 +224,8 @@ impl ByList<'_> {
 
 impl Attackers for ByList<'_> {
     fn remove(&mut self, square: u8) {
-        if let Some(man) = Piece::from_raw(at(self.board.squares(), square)) {
-            self.gone[man.side().index()] |= 1 << self.board.index_on(square);
+        if let Some(piece) = Piece::from_raw(at(self.board.squares(), square)) {
+            self.gone[piece.side().index()] |= 1 << self.board.index_on(square);
         }
     }
 
@@ -260,10 +260,11 @@ mod tests {
         for fen in POSITIONS.into_iter().chain(more) {
             let board = Board::from_fen(fen).unwrap();
             let us = board.side_to_move();
-            let castles = |mv: &&Move| board.piece_on(mv.to()).is_some_and(|man| man.side() == us);
+            let castles =
+                |mv: &&Move| board.piece_on(mv.to()).is_some_and(|piece| piece.side() == us);
             for mv in board.legal_moves().iter().filter(|mv| !castles(mv)) {
                 let (from, to) = (mv.from().raw(), mv.to().raw());
-                let is_pawn = board.piece_on(mv.from()).is_some_and(|man| man.kind().is_pawn());
+                let is_pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
                 let victim = (is_pawn && board.en_passant() == Some(mv.to()))
                     .then(|| mv.to().en_passant_victim().raw());
                 for balance in (-1500..0).step_by(50) {

@@ -1,4 +1,4 @@
-//! The strong search's hash entry: 8 bytes, so that 8 slots are one cache line.
+//! The strong search's transposition table: entries of 8 bytes, so that 8 slots are one cache line.
 //!
 //! ```text
 //! 63      43 | 42    27 | 26   13 | 12   6 | 5   4 | 3  0
@@ -11,7 +11,7 @@ use crate::moves::Move;
 use crate::params;
 use crate::score::{INFINITY, Score};
 
-/// What a stored score says about the true one.
+/// How a score relates to the true one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// At most this.
@@ -23,7 +23,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// What a search with this window says by its score.
+    /// The bound of a score that a search with this window returned.
     #[inline]
     pub(crate) const fn of(score: Score, alpha: Score, beta: Score) -> Bound {
         if score >= beta {
@@ -36,7 +36,7 @@ impl Bound {
     }
 }
 
-/// What is known of a position. The score is the node's own, unsettled.
+/// An entry, unpacked. The score is the node's own, unsettled (see `delay`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TtEntry {
     pub(crate) mv: Option<u16>,
@@ -46,13 +46,13 @@ pub(crate) struct TtEntry {
 }
 
 impl TtEntry {
-    /// The move alone: a score that is at most infinite says nothing.
+    /// The move alone: the score becomes an upper bound of infinity, which never cuts off.
     #[inline]
     pub(crate) const fn without_score(self) -> TtEntry {
         TtEntry { score: INFINITY, depth: 0, bound: Bound::Upper, ..self }
     }
 
-    /// Whether the score settles a window: it is exact, or a bound on the right side of it.
+    /// Whether the score is a cutoff for a window: exact, or a bound beyond the window.
     #[inline]
     pub(crate) const fn is_cutoff(&self, alpha: Score, beta: Score) -> bool {
         match self.bound {
@@ -136,7 +136,7 @@ const fn check_of(keys: Keys) -> u64 {
     keys.lock >> 43
 }
 
-/// What the table knows of a position.
+/// The entry of a position, if there is one.
 #[inline]
 pub(crate) fn probe(tt: &CairnTable, keys: Keys) -> Option<TtEntry> {
     let slots = tt.slots(keys);
@@ -147,9 +147,9 @@ pub(crate) fn probe(tt: &CairnTable, keys: Keys) -> Option<TtEntry> {
         .map(Packed::stored)
 }
 
-/// Keeps what was found out. An entry of the same position gives way unless it is much deeper and no
-/// less certain; of other positions the shallowest goes, each search ago counting as some plies.
-/// Source: hgm's and Stockfish's ageing, see
+/// Stores an entry. One of the same position is replaced, unless it is of this search and much deeper, and
+/// the new score is not exact. Else an empty slot, else the entry with the least depth is replaced, where
+/// each search ago counts as some plies. Source: the ageing of H.G. Muller's engines and Stockfish, see
 /// <https://www.chessprogramming.org/Transposition_Table#Replacement_Strategies>.
 #[inline]
 pub(crate) fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
@@ -188,7 +188,7 @@ pub(crate) fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
     slots.store(victim, Packed::new(check, &new, age));
 }
 
-/// How full the table is with entries of this search, in permill.
+/// The share of slots with entries of this search, in permill (`hashfull`).
 pub(crate) fn fill(tt: &CairnTable) -> u32 {
     let age = tt.generation();
     tt.fill(|entry| !entry.is_empty() && entry.searches_ago(age) == 0)

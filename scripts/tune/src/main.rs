@@ -51,9 +51,9 @@ const SHRINKING: f32 = 5e-7;
 
 /// A position as the fit sees it.
 struct Position {
-    /// Index range of its men in [`Data::men`].
-    men: Range<usize>,
-    /// 1 with all men on the board, 0 with kings and pawns only.
+    /// Index range of its pieces in [`Data::pieces`].
+    pieces: Range<usize>,
+    /// 1 with all pieces on the board, 0 with kings and pawns only.
     phase: f32,
     /// +1 if white is to move, -1 if black.
     side: f32,
@@ -66,7 +66,7 @@ struct Position {
 /// All positions; a man is the weight that white's king sees and the one that black's does.
 #[derive(Default)]
 struct Data {
-    men: Vec<[u16; 2]>,
+    pieces: Vec<[u16; 2]>,
     positions: Vec<Position>,
     games: usize,
 }
@@ -119,16 +119,16 @@ impl Data {
     }
 
     fn add_position(&mut self, board: &Board, target: f32) {
-        let first = self.men.len();
+        let first = self.pieces.len();
         let mut phase = 0;
         for square in Square::all() {
             if let Some(piece) = board.piece_on(square) {
-                self.men.push(weights_in(board, piece, square).map(|weight| weight as u16));
+                self.pieces.push(weights_in(board, piece, square).map(|weight| weight as u16));
                 phase += phase_of(piece.kind());
             }
         }
         self.positions.push(Position {
-            men: first..self.men.len(),
+            pieces: first..self.pieces.len(),
             phase: phase.min(FULL_PHASE) as f32 / FULL_PHASE as f32,
             side: if board.side_to_move() == Side::White { 1.0 } else { -1.0 },
             target,
@@ -164,9 +164,9 @@ fn spread(weights: &mut Weights, own: impl Fn(usize) -> f32) {
     }
 }
 
-fn evaluate(weights: &Weights, position: &Position, men: &[[u16; 2]]) -> f32 {
+fn evaluate(weights: &Weights, position: &Position, pieces: &[[u16; 2]]) -> f32 {
     let (mut middlegame, mut endgame) = (0.0, 0.0);
-    for &[white, black] in men {
+    for &[white, black] in pieces {
         let (white, black) = (2 * usize::from(white), 2 * usize::from(black));
         middlegame += weights[white] - weights[black];
         endgame += weights[white + 1] - weights[black + 1];
@@ -180,13 +180,13 @@ fn slope_of(data: &Data, weights: &Weights, numbers: &[usize]) -> (Vec<f32>, f32
     let mut loss = 0.0;
     for &number in numbers {
         let position = &data.positions[number];
-        let men = &data.men[position.men.clone()];
-        let expected = sigmoid(evaluate(weights, position, men));
+        let pieces = &data.pieces[position.pieces.clone()];
+        let expected = sigmoid(evaluate(weights, position, pieces));
         let error = expected - position.target;
         loss += error * error;
         let slope = error * expected * (1.0 - expected);
         let (middlegame, endgame) = (slope * position.phase, slope * (1.0 - position.phase));
-        for &[white, black] in men {
+        for &[white, black] in pieces {
             let (white, black) = (2 * usize::from(white), 2 * usize::from(black));
             gradient[white] += middlegame;
             gradient[white + 1] += endgame;
@@ -289,12 +289,12 @@ fn write(file: &str, weights: &Weights) -> Result<()> {
          //!\n\
          //! Written by the tuner; see the README of `scripts/tune`. Each entry is (middle game, endgame).\n\
          //! Rank 8 first, from the king's own side, mirrored so that it stands on the files e to h. For\n\
-         //! each of its whereabouts the tables of its own men, then those of the enemy's.\n\n",
+         //! each of its squares the tables of its own pieces, then those of the enemy's.\n\n",
     );
     let rounded = |index: usize| weights[index].round() as i64;
     writeln!(text, "/// What it is worth to have the move.")?;
     writeln!(text, "pub(super) const TEMPO: i32 = {};\n", rounded(TEMPO))?;
-    writeln!(text, "/// By the king's whereabouts, side, kind and square.")?;
+    writeln!(text, "/// By the square of the king, side, kind and square.")?;
     writeln!(text, "#[rustfmt::skip]")?;
     writeln!(text, "pub(super) static PIECE_SQUARE: [(i16, i16); {WEIGHTS}] = [")?;
     let kinds = [Kind::WhitePawn, Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen, Kind::King];
