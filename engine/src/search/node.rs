@@ -177,10 +177,7 @@ impl<E: Evaluator> Thread<'_, E> {
         let Facts { eval: static_eval, in_check, improving, .. } = facts;
         let excluded = self.stack[ply].excluded;
         let may_prune = !K::PV && !in_check && excluded.is_none();
-        if may_prune
-            && depth <= params::rfp_early_depth()
-            && let Some(score) = prune::reverse_futility(&facts)
-        {
+        if may_prune && let Some(score) = prune::early_reverse_futility(&facts) {
             return score;
         }
 
@@ -269,8 +266,7 @@ impl<E: Evaluator> Thread<'_, E> {
             }
 
             // 8c. Search.
-            let window = Window { alpha, beta };
-            let score = self.search_move::<K>(&node, &candidate, window, extension);
+            let score = self.search_move::<K>(&node, &candidate, Window { alpha, beta }, extension);
             if self.stopped {
                 return DRAW;
             }
@@ -280,12 +276,7 @@ impl<E: Evaluator> Thread<'_, E> {
                 tried.best = score;
                 if score > alpha {
                     tried.best_move = Some(mv);
-                    if K::PV {
-                        self.update_pv(mv, ply);
-                    }
-                    if K::ROOT {
-                        self.root_score = score;
-                    }
+                    self.update_best::<K>(mv, score, ply);
                     if score >= beta {
                         break;
                     }
@@ -508,6 +499,17 @@ impl<E: Evaluator> Thread<'_, E> {
             self.add_effort(mv, self.nodes - nodes_before);
         }
         score
+    }
+
+    /// Step 8d: a move that raised alpha becomes the first of the principal variation.
+    #[inline(always)]
+    fn update_best<K: NodeKind>(&mut self, mv: Move, score: Score, ply: usize) {
+        if K::PV {
+            self.update_pv(mv, ply);
+        }
+        if K::ROOT {
+            self.root_score = score;
+        }
     }
 
     /// Steps 9 to 11: what the moves have come to, within the node's first window.

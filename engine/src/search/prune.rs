@@ -52,6 +52,12 @@ pub(crate) fn reverse_futility(facts: &Facts) -> Option<Score> {
     prunes.then(|| facts.beta + (facts.eval - facts.beta) / params::rfp_surplus_divisor())
 }
 
+/// The same before the table is probed, near the horizon.
+#[inline]
+pub(crate) fn early_reverse_futility(facts: &Facts) -> Option<Score> {
+    if facts.depth <= params::rfp_early_depth() { reverse_futility(facts) } else { None }
+}
+
 /// Razoring: whether eval + margin <= alpha, so that quiescence may settle the node. Source:
 /// <https://www.chessprogramming.org/Razoring>.
 pub(crate) fn razors(facts: &Facts, alpha: Score) -> bool {
