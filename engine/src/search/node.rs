@@ -198,9 +198,6 @@ impl<E: Evaluator> Thread<'_, E> {
         if may_prune && let Some(score) = self.prune_node(&facts, raw_eval, alpha, ply, cut_node) {
             return score;
         }
-        if self.stopped {
-            return DRAW;
-        }
 
         // 7. Internal iterative reduction: no hash move.
         let hash_move = self.hash_move::<K>(tt_entry.as_ref());
@@ -353,7 +350,7 @@ impl<E: Evaluator> Thread<'_, E> {
                 return Some(if is_mate(score) { facts.beta } else { score });
             }
         }
-        None
+        self.stopped.then_some(DRAW)
     }
 
     /// Null move verification: at high depth a reduced search without null moves has to fail high too, as
