@@ -3,8 +3,8 @@
 //! The node count depends on the search alone, not on the machine. Two builds that count alike play
 //! alike.
 
-use crate::AllocationError;
 use crate::board::Board;
+use crate::machine::memory::AllocationError;
 use crate::search::{Control, Limits, Searcher, Style, Verdict};
 
 /// The depth that the signature is taken at by the strong search. micro-Max, whose plies cost as much

@@ -83,6 +83,13 @@ impl std::error::Error for FenError {}
 type Placement = [[Option<Piece>; 8]; 8];
 
 impl Board {
+    /// The position that games start from.
+    #[must_use]
+    pub fn startpos() -> Board {
+        Board::from_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+            .expect("the start position is valid")
+    }
+
     /// Reads a position.
     ///
     /// # Errors

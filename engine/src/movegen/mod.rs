@@ -5,6 +5,7 @@
 //! that no move has to be tried out on the board.
 
 mod legal;
+mod outcome;
 mod scan;
 
 pub use legal::{Masks, count_legal, king_is_safe, legal_moves, noisy_moves, quiet_moves};

@@ -1,22 +1,21 @@
 //! The board: squares, piece lists, keys, rules and history, with make and unmake.
 
+mod attacks;
+mod rules;
+
 use crate::attack::{self, Squares, at};
 use crate::keys::{Keys, Zobrist};
-use crate::machine::vector::{self, Task, Vector};
-use crate::movegen;
-use crate::moves::{Move, MoveList};
+use crate::moves::Move;
 use crate::piece::{Kind, Piece, Side};
 use crate::square::Square;
-use std::fmt;
+
+pub use rules::{FIFTY_MOVES, GameEnd};
 
 /// No square: the off-board coordinate that micro-Max uses too.
 const NONE: u8 = 128;
 
 /// The list index of both kings.
 const KING_INDEX: u32 = 0;
-
-/// The number of half-moves without capture or pawn move at which the game is drawn.
-pub const FIFTY_MOVES: u16 = 100;
 
 /// What is told of every change that [`Board::make`] makes, so that an evaluation can follow the
 /// board without the board knowing it. `()` is the observer that does not care.
@@ -153,43 +152,6 @@ impl Undo {
     }
 }
 
-/// How a game has ended by the rules.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GameEnd {
-    /// The side to move is checkmated.
-    Checkmate,
-    /// The side to move has no legal move and is not in check.
-    Stalemate,
-    /// 50 moves by each side without a capture or a pawn move.
-    FiftyMoves,
-    /// The position has occurred three times.
-    Repetition,
-    /// Neither side has the men for a mate.
-    InsufficientMaterial,
-}
-
-/// A move's text that means no legal move.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum MoveTextError {
-    /// Not of the form e2e4 or e7e8q.
-    Syntax(String),
-    /// Well formed, but not legal in the position.
-    Illegal(String),
-}
-
-impl fmt::Display for MoveTextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MoveTextError::Syntax(text) => {
-                write!(f, "'{text}' is no move; one looks like e2e4 or e7e8q")
-            }
-            MoveTextError::Illegal(text) => write!(f, "move {text} is not legal here"),
-        }
-    }
-}
-
-impl std::error::Error for MoveTextError {}
-
 /// A position with the history of its game.
 #[derive(Clone)]
 pub struct Board {
@@ -227,13 +189,6 @@ pub(crate) struct Setup {
 }
 
 impl Board {
-    /// The position that games start from.
-    #[must_use]
-    pub fn startpos() -> Board {
-        Board::from_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
-            .expect("the start position is valid")
-    }
-
     /// Puts the men on the board. At most 16 a side and one king each: `fen` has checked it.
     pub(crate) fn assemble(setup: &Setup) -> Board {
         let mut board = Board {
@@ -382,206 +337,6 @@ impl Board {
     #[must_use]
     pub fn history(&self) -> &[Undo] {
         &self.history
-    }
-
-    // ---- attacks and rules ------------------------------------------------------------------
-
-    /// The squares of the men that give check.
-    pub fn checkers(&self) -> impl Iterator<Item = Square> {
-        let king = self.king(self.side).raw();
-        self.attackers(king, self.side.other()).map(Square::from_index_masked)
-    }
-
-    /// Whether the side to move is in check.
-    #[must_use]
-    pub fn in_check(&self) -> bool {
-        self.checkers().next().is_some()
-    }
-
-    /// [`Board::in_check`] for a position that a legal move has led to: only the man that moved can give
-    /// check, or one behind the square that it left.
-    #[must_use]
-    #[inline]
-    pub(crate) fn in_check_after_move(&self) -> bool {
-        let Some(undo) = self.history.last() else { return self.in_check() };
-        // Passing never gives check.
-        let Some(mv) = undo.mv else { return false };
-        let them = self.side.other();
-        if self.was_castling(undo, mv, them) || undo.was_en_passant(mv) {
-            return self.in_check();
-        }
-        let king = self.king(self.side).raw();
-        let (from, to) = (mv.from().raw(), mv.to().raw());
-        attack::attacks(&self.squares.0, at(&self.squares.0, to), to, king, |_| false)
-            || self.is_open_to_slider(king, from, them)
-    }
-
-    /// Whether the first man seen from `target` in the direction of `left` is a slider of this side that
-    /// attacks `target`. A man on `left` counts as gone.
-    #[inline]
-    pub(crate) fn is_open_to_slider(&self, target: u8, left: u8, by: Side) -> bool {
-        let step = attack::line_step(target, left);
-        if step == 0 {
-            return false;
-        }
-        let mut square = target.wrapping_add_signed(step);
-        while attack::on_board(square) {
-            let man = at(&self.squares.0, square);
-            if man != 0 && square != left {
-                return man & by.bit() != 0
-                    && man & 7 > Kind::King as u8
-                    && attack::reaches(man, square, target);
-            }
-            square = square.wrapping_add_signed(step);
-        }
-        false
-    }
-
-    /// Whether the side that has just moved left its king to be captured: never so after a legal
-    /// move.
-    #[must_use]
-    pub(crate) fn king_can_be_captured(&self) -> bool {
-        let them = self.side.other();
-        self.attackers(self.king(them).raw(), self.side).next().is_some()
-    }
-
-    fn attackers(&self, target: u8, by: Side) -> impl Iterator<Item = u8> {
-        let list = self.list(by);
-        list.squares_of(list.all()).filter(move |&from| {
-            attack::attacks(&self.squares.0, at(&self.squares.0, from), from, target, |_| false)
-        })
-    }
-
-    /// Whether a side's king is safe from all of `squares`' attackers once it stands on `king`, its
-    /// men having left the `vacated` squares and `blocker`, which is no enemy's, being occupied by one of
-    /// them.
-    #[inline]
-    pub(crate) fn is_safe(&self, king: u8, side: Side, vacated: [u8; 2], blocker: u8) -> bool {
-        match Vector::new() {
-            Some(vector) => {
-                let squares = &self.squares.0;
-                vector.run(Safety { squares, king, side, vacated, blocker })
-            }
-            None => self.is_safe_by_list(king, side, vacated, blocker),
-        }
-    }
-
-    /// [`Board::is_safe`] without vectors.
-    #[inline(never)]
-    fn is_safe_by_list(&self, king: u8, side: Side, vacated: [u8; 2], blocker: u8) -> bool {
-        let them = self.list(side.other());
-        !them.squares_of(them.all()).any(|from| {
-            let piece = at(&self.squares.0, from);
-            from != vacated[0]
-                && from != vacated[1]
-                && attack::attacks(&self.squares.0, piece, from, king, |square| {
-                    vacated.contains(&square)
-                })
-                && !is_between(blocker, from, king)
-        })
-    }
-
-    /// Whether the pawn on `from` may legally capture en passant on `to`: after both pawns have
-    /// gone from their row, nothing attacks the king.
-    pub(crate) fn en_passant_is_legal(&self, from: u8, to: u8, side: Side) -> bool {
-        self.is_safe(self.king(side).raw(), side, [from, to ^ 16], to)
-    }
-
-    /// [`Board::raw_en_passant`] if a legal capture exists there, else no square.
-    fn usable_en_passant(&self) -> u8 {
-        let target = self.raw_en_passant;
-        if target == NONE {
-            return NONE;
-        }
-        let pawn = Piece::new(self.side, self.side.pawn()).raw();
-        let capturable = attack::pawn_attack_origins(self.side, target).iter().any(|&from| {
-            attack::on_board(from)
-                && at(&self.squares.0, from) == pawn
-                && self.en_passant_is_legal(from, target, self.side)
-        });
-        if capturable { target } else { NONE }
-    }
-
-    /// How often the position stood on the board before, since the last irreversible move.
-    #[must_use]
-    pub fn repetitions(&self) -> usize {
-        let reversible = usize::from(self.halfmove_clock);
-        self.history
-            .iter()
-            .rev()
-            .take(reversible)
-            .skip(1)
-            .step_by(2)
-            .filter(|undo| undo.keys == self.keys)
-            .count()
-    }
-
-    /// Whether a search that is `ply` half-moves below its root should see a draw by repetition: the
-    /// position stood on the board below the root already, or twice before.
-    #[must_use]
-    pub fn is_repetition(&self, ply: usize) -> bool {
-        let made = self.history.len();
-        let mut before = 0;
-        // Sooner than after four half-moves nothing can stand as it stood.
-        for distance in (4..=usize::from(self.reversible).min(made)).step_by(2) {
-            if self.history[made - distance].keys == self.keys {
-                before += 1;
-                if distance < ply || before == 2 {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// Whether no sequence of legal moves leads to a mate by either side: bare kings, one minor
-    /// piece, or only bishops that all stand on one colour.
-    #[must_use]
-    pub fn insufficient_material(&self) -> bool {
-        let mut minors = 0;
-        let mut bishop_colours = 0u8;
-        let mut knights = 0;
-        for list in &self.lists {
-            let heavy = [Kind::WhitePawn, Kind::BlackPawn, Kind::Rook, Kind::Queen];
-            if heavy.iter().any(|&kind| list.of(kind) != 0) {
-                return false;
-            }
-            knights += list.of(Kind::Knight).count_ones();
-            minors += (list.of(Kind::Knight) | list.of(Kind::Bishop)).count_ones();
-            for square in list.squares_of(list.of(Kind::Bishop)) {
-                bishop_colours |= 1 << ((square ^ square >> 4) & 1);
-            }
-        }
-        minors <= 1 || (knights == 0 && bishop_colours.count_ones() == 1)
-    }
-
-    /// Whether the side to move is checkmated.
-    #[must_use]
-    pub fn is_checkmate(&self) -> bool {
-        self.in_check() && movegen::count_legal(self) == 0
-    }
-
-    /// How the game has ended, if it has.
-    #[must_use]
-    pub fn outcome(&self) -> Option<GameEnd> {
-        if movegen::count_legal(self) == 0 {
-            return Some(if self.in_check() { GameEnd::Checkmate } else { GameEnd::Stalemate });
-        }
-        if self.insufficient_material() {
-            Some(GameEnd::InsufficientMaterial)
-        } else if self.halfmove_clock >= FIFTY_MOVES {
-            Some(GameEnd::FiftyMoves)
-        } else if self.repetitions() >= 2 {
-            Some(GameEnd::Repetition)
-        } else {
-            None
-        }
-    }
-
-    /// The legal moves.
-    #[must_use]
-    pub fn legal_moves(&self) -> MoveList {
-        movegen::legal_moves(self)
     }
 
     // ---- making and unmaking ----------------------------------------------------------------
@@ -826,47 +581,6 @@ impl Board {
         }
     }
 
-    // ---- texts ------------------------------------------------------------------------------
-
-    /// The move as UCI writes it: `e2e4`, `e7e8q`, and castling as `e1g1`, or as king takes own
-    /// rook (`e1h1`) in Chess960.
-    #[must_use]
-    pub fn uci_text(&self, mv: Move, chess960: bool) -> String {
-        let (from, to) = (mv.from(), mv.to());
-        let Some(piece) = self.piece_on(from) else { return format!("{from}{to}") };
-        let castling = self.piece_on(to).is_some_and(|target| target.side() == piece.side());
-        if castling && !chess960 {
-            let (king_to, _) = Board::castled_squares(piece.side(), to > from);
-            return format!("{from}{}", Square::from_index_masked(king_to));
-        }
-        if piece.kind().is_pawn() && to.row() == piece.side().promotion_row() {
-            return format!("{from}{to}{}", mv.promotion_kind().letter());
-        }
-        format!("{from}{to}")
-    }
-
-    /// The legal move that a text means. Castling may be written both ways, whatever the mode; where
-    /// `e1g1` is both a king's move and castling, it is the king's move.
-    ///
-    /// # Errors
-    /// If the text is no move, or the move is not legal.
-    pub fn parse_uci(&self, text: &str) -> Result<Move, MoveTextError> {
-        let well_formed = text.is_ascii()
-            && matches!(text.len(), 4 | 5)
-            && text[0..2].parse::<Square>().is_ok()
-            && text[2..4].parse::<Square>().is_ok()
-            && matches!(text.as_bytes().get(4), None | Some(b'n' | b'b' | b'r' | b'q'));
-        if !well_formed {
-            return Err(MoveTextError::Syntax(text.to_owned()));
-        }
-        let moves = self.legal_moves();
-        [true, false]
-            .iter()
-            .find_map(|&chess960| moves.iter().find(|&&mv| self.uci_text(mv, chess960) == text))
-            .copied()
-            .ok_or_else(|| MoveTextError::Illegal(text.to_owned()))
-    }
-
     // ---- consistency ------------------------------------------------------------------------
 
     fn computed_keys(&self) -> Keys {
@@ -922,91 +636,5 @@ impl Board {
             && self.en_passant == self.usable_en_passant()
             && self.in_check_after_move() == self.in_check()
             && self.keys == self.computed_keys()
-    }
-}
-
-/// Whether `middle` lies strictly between two squares of one line.
-#[inline(always)]
-fn is_between(middle: u8, from: u8, to: u8) -> bool {
-    let step = attack::line_step(from, to);
-    step != 0
-        && attack::line_step(from, middle) == step
-        && attack::line_step(middle, to) == step
-        && middle != NONE
-}
-
-/// [`Board::is_safe`] as a task for vectors.
-struct Safety<'a> {
-    squares: &'a Squares,
-    king: u8,
-    side: Side,
-    vacated: [u8; 2],
-    blocker: u8,
-}
-
-impl Task for Safety<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self, vector: Vector) -> bool {
-        let around = vector.around(self.squares, self.king);
-        let lane = |square: u8| vector::lane_of(self.king, square);
-        let blocked = lane(self.blocker);
-        let left = around.occupied & !(lane(self.vacated[0]) | lane(self.vacated[1]) | blocked);
-        let near = vector::reached(left | blocked, around.on_board) & left;
-        let theirs = if self.side == Side::White { !around.white } else { around.white };
-        let attackers = around.attackers.iter().fold(0, |all, lanes| all | lanes);
-        near & theirs & attackers == 0
-    }
-}
-
-/// The board as a diagram, white at the bottom.
-impl fmt::Display for Board {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in 0..8 {
-            write!(f, "{} ", 8 - row)?;
-            for file in 0..8 {
-                let piece = self.piece_on(Square::new(row, file));
-                write!(f, " {}", piece.map_or('.', Piece::letter))?;
-            }
-            writeln!(f)?;
-        }
-        write!(f, "\n   a b c d e f g h")
-    }
-}
-
-impl fmt::Debug for Board {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Board({})", self.to_fen())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bench::POSITIONS;
-
-    #[test]
-    fn vectors_see_the_same_dangers() {
-        for fen in POSITIONS {
-            let board = Board::from_fen(fen).unwrap();
-            for side in Side::ALL {
-                let king = board.king(side).raw();
-                for to in Square::all().map(Square::raw) {
-                    let agrees = |vacated, blocker| {
-                        board.is_safe(to, side, vacated, blocker)
-                            == board.is_safe_by_list(to, side, vacated, blocker)
-                    };
-                    assert!(agrees([king; 2], NONE), "{fen}: {side} {to:x}");
-                    // As when a rook castles or a pawn is captured en passant.
-                    let theirs = |square| at(&board.squares.0, square) & side.other().bit() != 0;
-                    let others = Square::all().map(Square::raw).filter(|&square| square != to);
-                    for blocker in others.filter(|&square| !theirs(square)) {
-                        let vacated = [king, blocker ^ 16];
-                        assert!(agrees(vacated, blocker), "{fen}: {side} {to:x} {blocker:x}");
-                    }
-                }
-            }
-        }
     }
 }
