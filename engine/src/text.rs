@@ -35,12 +35,11 @@ impl Board {
     pub fn uci_text(&self, mv: Move, chess960: bool) -> String {
         let (from, to) = (mv.from(), mv.to());
         let Some(piece) = self.piece_on(from) else { return format!("{from}{to}") };
-        let castling = self.piece_on(to).is_some_and(|target| target.side() == piece.side());
-        if castling && !chess960 {
+        if self.is_castling(mv) && !chess960 {
             let (king_to, _) = Board::castled_squares(piece.side(), to > from);
             return format!("{from}{}", Square::from_index_masked(king_to));
         }
-        if piece.kind().is_pawn() && to.row() == piece.side().promotion_row() {
+        if self.is_promotion(mv) {
             return format!("{from}{to}{}", mv.promotion_kind().letter());
         }
         format!("{from}{to}")

@@ -339,6 +339,34 @@ impl Board {
         &self.history
     }
 
+    // ---- what a move is ---------------------------------------------------------------------
+
+    /// Whether a move of the side to move takes a pawn to the last row.
+    #[must_use]
+    #[inline(always)]
+    pub fn is_promotion(&self, mv: Move) -> bool {
+        mv.to().row() == self.side.promotion_row() && self.moves_pawn(mv)
+    }
+
+    /// Whether a move of the side to move castles: only then is its goal a piece of its own, the rook.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_castling(&self, mv: Move) -> bool {
+        at(&self.squares.0, mv.to().raw()) & self.side.bit() != 0
+    }
+
+    /// Whether a move of the side to move captures en passant.
+    #[must_use]
+    #[inline(always)]
+    pub fn is_en_passant(&self, mv: Move) -> bool {
+        mv.to().raw() == self.en_passant && self.moves_pawn(mv)
+    }
+
+    #[inline(always)]
+    fn moves_pawn(&self, mv: Move) -> bool {
+        at(&self.squares.0, mv.from().raw()) == Piece::new(self.side, self.side.pawn()).raw()
+    }
+
     // ---- making and unmaking ----------------------------------------------------------------
 
     fn put(&mut self, piece: u8, index: u8, square: u8) {
@@ -376,14 +404,13 @@ impl Board {
         observer.push(self, mv);
         let (from, to) = (mv.from().raw(), mv.to().raw());
         let moved = at(&self.squares.0, from);
-        let target = at(&self.squares.0, to);
         let us = self.side;
-        if target & us.bit() != 0 {
+        if self.is_castling(mv) {
             return self.make_castling(mv, observer);
         }
-        let is_pawn = Piece::from_raw_occupied(moved).kind().is_pawn();
-        let en_passant = is_pawn && to == self.raw_en_passant && target == 0;
-        let captured_on = if en_passant { to ^ 16 } else { to };
+        let is_pawn = self.moves_pawn(mv);
+        let is_promotion = self.is_promotion(mv);
+        let captured_on = if self.is_en_passant(mv) { to ^ 16 } else { to };
         let captured = at(&self.squares.0, captured_on);
         let captured_index = self.index_on(captured_on);
         self.remember(Some(mv), moved, captured, captured_index);
@@ -410,7 +437,7 @@ impl Board {
         if is_pawn {
             self.halfmove_clock = 0;
             self.reversible = 0;
-            if mv.to().row() == us.promotion_row() {
+            if is_promotion {
                 placed = Piece::new(us, mv.promotion_kind()).raw();
                 let by_kind = &mut self.lists[us.index()].by_kind;
                 by_kind[usize::from(moved & 7)] &= !(1 << index);

@@ -113,9 +113,7 @@ pub fn king_is_safe(board: &Board, mv: Move) -> bool {
     let king = board.king(us);
     let to = mv.to().raw();
     // Castling, onto a man of its own, is generated only where it is legal.
-    mv.from() != king
-        || at(board.squares(), to) & us.bit() != 0
-        || board.is_safe(to, us, [king.raw(); 2], OFF_BOARD)
+    mv.from() != king || board.is_castling(mv) || board.is_safe(to, us, [king.raw(); 2], OFF_BOARD)
 }
 
 /// The number of legal moves, without making a list.

@@ -84,12 +84,10 @@ fn is_legal_with(board: &Board, masks: &Masks, mv: Move) -> bool {
     let king = board.king(us).raw();
     let (from, to) = (mv.from().raw(), mv.to().raw());
     if from == king {
-        let target = at(board.squares(), to);
-        // Castling comes out of the scan legal; its goal is a man of our own.
-        return target & us.bit() != 0 || board.is_safe(to, us, [king, king], OFF_BOARD);
+        // Castling comes out of the scan legal.
+        return board.is_castling(mv) || board.is_safe(to, us, [king, king], OFF_BOARD);
     }
-    let is_pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
-    if is_pawn && board.en_passant() == Some(mv.to()) && from & 15 != to & 15 {
+    if board.is_en_passant(mv) {
         return board.en_passant_is_legal(from, to, us);
     }
     let answers_check = masks.checkers < 2 && masks.targets >> to & 1 != 0;
@@ -115,12 +113,10 @@ pub fn confirm(board: &Board, masks: &Masks, raw: u16) -> Option<Move> {
     let us = board.side_to_move();
     let piece = board.piece_on(mv.from()).filter(|piece| piece.side() == us)?;
     let (from, to) = (mv.from().raw(), mv.to().raw());
-    let target = at(board.squares(), to);
-    let promotes = piece.kind().is_pawn() && mv.to().row() == us.promotion_row();
-    if !promotes && mv.promotion_kind() != Kind::Knight {
+    if !board.is_promotion(mv) && mv.promotion_kind() != Kind::Knight {
         return None;
     }
-    if target & us.bit() != 0 {
+    if board.is_castling(mv) {
         let king_side = to > from;
         let castles = piece.kind() == Kind::King
             && board.castling_rook(us, king_side) == Some(mv.to())
@@ -131,7 +127,7 @@ pub fn confirm(board: &Board, masks: &Masks, raw: u16) -> Option<Move> {
     let moves_so = if piece.kind().is_pawn() && from & 15 == to & 15 {
         pushes(board, us, from, to)
     } else if piece.kind().is_pawn() {
-        let captures = target != 0 || board.en_passant() == Some(mv.to());
+        let captures = at(board.squares(), to) != 0 || board.is_en_passant(mv);
         captures && attacks(board.squares(), piece.raw(), from, to, |_| false)
     } else {
         attacks(board.squares(), piece.raw(), from, to, |_| false)

@@ -27,13 +27,9 @@ pub(crate) fn exchange_value(kind: Kind) -> Score {
 /// What a capture or promotion wins at most.
 #[inline]
 pub(crate) fn captured_value(board: &Board, mv: Move) -> Score {
-    let us = board.side_to_move();
     let captured =
         board.piece_on(mv.to()).map_or(params::see_pawn(), |piece| exchange_value(piece.kind()));
-    let moved = board.piece_on(mv.from());
-    let promotes =
-        mv.to().row() == us.promotion_row() && moved.is_some_and(|man| man.kind().is_pawn());
-    if promotes { captured + exchange_value(mv.promotion_kind()) } else { captured }
+    if board.is_promotion(mv) { captured + exchange_value(mv.promotion_kind()) } else { captured }
 }
 
 /// The order in which pieces capture, after the pawns.
@@ -49,7 +45,7 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
         // Castling: nothing is exchanged.
         Some(piece) if piece.side() == us => return threshold <= 0,
         Some(piece) => exchange_value(piece.kind()),
-        None if moved.kind().is_pawn() && board.en_passant() == Some(mv.to()) => params::see_pawn(),
+        None if board.is_en_passant(mv) => params::see_pawn(),
         None => 0,
     };
     let mut balance = captured - threshold;
@@ -61,8 +57,7 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
         return true;
     }
 
-    let is_en_passant = board.en_passant() == Some(mv.to()) && moved.kind().is_pawn();
-    let victim = is_en_passant.then(|| mv.to().en_passant_victim().raw());
+    let victim = board.is_en_passant(mv).then(|| mv.to().en_passant_victim().raw());
     let swap = Swap { us, from, to, victim, balance };
     match Vector::new() {
         Some(vector) => vector.run(SwapOf { board, swap: &swap }),
@@ -260,12 +255,9 @@ mod tests {
         for fen in POSITIONS.into_iter().chain(more) {
             let board = Board::from_fen(fen).unwrap();
             let us = board.side_to_move();
-            let castles = |mv: &&Move| board.piece_on(mv.to()).is_some_and(|man| man.side() == us);
-            for mv in board.legal_moves().iter().filter(|mv| !castles(mv)) {
+            for mv in board.legal_moves().iter().filter(|mv| !board.is_castling(**mv)) {
                 let (from, to) = (mv.from().raw(), mv.to().raw());
-                let is_pawn = board.piece_on(mv.from()).is_some_and(|man| man.kind().is_pawn());
-                let victim = (is_pawn && board.en_passant() == Some(mv.to()))
-                    .then(|| mv.to().en_passant_victim().raw());
+                let victim = board.is_en_passant(*mv).then(|| mv.to().en_passant_victim().raw());
                 for balance in (-1500..0).step_by(50) {
                     let swap = Swap { us, from, to, victim, balance };
                     let by_list = swap.holds(ByList::new(&board, to));

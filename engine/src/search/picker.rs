@@ -85,14 +85,9 @@ pub(crate) struct Picker {
 /// Whether a move captures or promotes.
 #[inline]
 pub(crate) fn is_noisy(board: &Board, mv: Move) -> bool {
-    let us = board.side_to_move();
-    let Some(piece) = board.piece_on(mv.from()) else { return false };
     match board.piece_on(mv.to()) {
-        Some(target) => target.side() != us,
-        None => {
-            piece.kind().is_pawn()
-                && (mv.to().row() == us.promotion_row() || board.en_passant() == Some(mv.to()))
-        }
+        Some(_) => !board.is_castling(mv),
+        None => board.is_promotion(mv) || board.is_en_passant(mv),
     }
 }
 
@@ -256,15 +251,12 @@ impl Picker {
         let mut list = MoveList::new();
         movegen::noisy_moves(board, &self.masks, &mut list);
         self.fill(&list, |mv| {
-            let us = board.side_to_move();
             let captured = captured_kind(board, mv);
             let history = moving(board, mv).map_or(0, |moving| histories.capture(moving, captured));
-            let promotes = mv.to().row() == us.promotion_row()
-                && board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
             let promotion = match mv.promotion_kind() {
-                Kind::Queen if promotes => exchange_value(Kind::Queen),
-                _ if promotes => -exchange_value(Kind::Queen),
-                _ => 0,
+                _ if !board.is_promotion(mv) => 0,
+                Kind::Queen => exchange_value(Kind::Queen),
+                _ => -exchange_value(Kind::Queen),
             };
             params::victim_weight() * (exchange_value(captured) + promotion)
                 + history / params::capture_history_divisor()
