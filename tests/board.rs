@@ -239,8 +239,13 @@ fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
     random_walks(5, 4_000, |_, board, _| {
         let all = board.legal_moves();
         let (mut noisy, mut quiet) = (MoveList::new(), MoveList::new());
-        let masks = movegen::Masks::new(board);
-        assert_eq!(movegen::Masks::given(board, board.in_check()), masks, "{}", board.to_fen());
+        let masks = movegen::ChecksAndPins::new(board);
+        assert_eq!(
+            movegen::ChecksAndPins::given(board, board.in_check()),
+            masks,
+            "{}",
+            board.to_fen()
+        );
         movegen::noisy_moves(board, &masks, &mut noisy);
         movegen::quiet_moves(board, &masks, &mut quiet);
         for part in [&mut noisy, &mut quiet] {

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_man_between_blocks_unless_vacated() {
+    fn a_piece_between_blocks_unless_vacated() {
         let rook = Piece::new(Side::White, Kind::Rook).raw();
         let mut squares = [0; 128];
         squares[0x44] = rook;

@@ -20,7 +20,7 @@ pub enum FenError {
     Letter(char),
     SideToMove(String),
     Castling(String),
-    CastlingWithoutMen(char),
+    CastlingWithoutPieces(char),
     CastlingTwice(char),
     EnPassantText(String),
     EnPassantRank(Square),
@@ -29,7 +29,7 @@ pub enum FenError {
     FullmoveNumber(String),
     NoKing(Side),
     ManyKings(Side),
-    ManyMen(Side),
+    ManyPieces(Side),
     ManyPawns(Side),
     PawnOnLastRank(Square),
     KingCanBeCaptured(Side),
@@ -46,7 +46,7 @@ impl fmt::Display for FenError {
             FenError::Castling(text) => {
                 write!(f, "castling rights are -, KQkq or rook files, not '{text}'")
             }
-            FenError::CastlingWithoutMen(c) => {
+            FenError::CastlingWithoutPieces(c) => {
                 write!(f, "castling right {c} without a king and a rook that have it")
             }
             FenError::CastlingTwice(c) => write!(f, "castling right {c} is given twice"),
@@ -67,7 +67,7 @@ impl fmt::Display for FenError {
             }
             FenError::NoKing(side) => write!(f, "{side} has no king"),
             FenError::ManyKings(side) => write!(f, "{side} has more than one king"),
-            FenError::ManyMen(side) => write!(f, "{side} has more than 16 men"),
+            FenError::ManyPieces(side) => write!(f, "{side} has more than 16 pieces"),
             FenError::ManyPawns(side) => write!(f, "{side} has more than 8 pawns"),
             FenError::PawnOnLastRank(square) => write!(f, "a pawn stands on {square}"),
             FenError::KingCanBeCaptured(side) => {
@@ -79,7 +79,7 @@ impl fmt::Display for FenError {
 
 impl std::error::Error for FenError {}
 
-/// The men by square, as the first field gives them.
+/// The pieces by square, as the first field gives them.
 type Placement = [[Option<Piece>; 8]; 8];
 
 impl Board {
@@ -100,7 +100,7 @@ impl Board {
             return Err(FenError::FieldCount(fields.len()));
         }
         let placement = parse_placement(fields[0])?;
-        check_men(&placement)?;
+        check_pieces(&placement)?;
         let side = match fields[1] {
             "w" => Side::White,
             "b" => Side::Black,
@@ -116,10 +116,10 @@ impl Board {
             Some(text) => parse_count(text).ok_or(FenError::FullmoveNumber((*text).to_owned()))?,
             None => 1,
         };
-        let men =
+        let pieces =
             Square::all().filter_map(|square| Some((at(&placement, square)?, square))).collect();
         let board = Board::assemble(&Setup {
-            men,
+            pieces,
             side,
             castling,
             en_passant,
@@ -240,18 +240,18 @@ fn parse_placement(text: &str) -> Result<Placement, FenError> {
     Ok(placement)
 }
 
-fn check_men(placement: &Placement) -> Result<(), FenError> {
+fn check_pieces(placement: &Placement) -> Result<(), FenError> {
     for side in Side::ALL {
-        let men = || placement.iter().flatten().flatten().filter(|piece| piece.side() == side);
-        match men().filter(|piece| piece.kind() == Kind::King).count() {
+        let pieces = || placement.iter().flatten().flatten().filter(|piece| piece.side() == side);
+        match pieces().filter(|piece| piece.kind() == Kind::King).count() {
             0 => return Err(FenError::NoKing(side)),
             1 => {}
             _ => return Err(FenError::ManyKings(side)),
         }
-        if men().count() > 16 {
-            return Err(FenError::ManyMen(side));
+        if pieces().count() > 16 {
+            return Err(FenError::ManyPieces(side));
         }
-        if men().filter(|piece| piece.kind().is_pawn()).count() > 8 {
+        if pieces().filter(|piece| piece.kind().is_pawn()).count() > 8 {
             return Err(FenError::ManyPawns(side));
         }
     }
@@ -305,7 +305,7 @@ fn parse_castling(text: &str, placement: &Placement) -> Result<[[Option<Square>;
             piece_on(s) == Some(Piece::new(side, Kind::King)) && s.row() == side.home_row()
         });
         let (Some(rook), Some(king)) = (rook, king) else {
-            return Err(FenError::CastlingWithoutMen(letter));
+            return Err(FenError::CastlingWithoutPieces(letter));
         };
         let right = &mut castling[side.index()][usize::from(rook > king)];
         if right.is_some() {
@@ -404,13 +404,13 @@ mod tests {
             ("8/8/8/8/8/8/8/8 w - -", NoKing(Side::White)),
             ("8/8/8/8/8/8/8/K7 w - -", NoKing(Side::Black)),
             ("8/8/8/8/8/8/k7/K1K5 w - -", ManyKings(Side::White)),
-            ("k7/8/8/8/8/NNN5/NNNNNNNN/NNNNKNNN w - -", ManyMen(Side::White)),
+            ("k7/8/8/8/8/NNN5/NNNNNNNN/NNNNKNNN w - -", ManyPieces(Side::White)),
             ("k7/8/8/8/8/7P/PPPPPPPP/4K3 w - -", ManyPawns(Side::White)),
             ("k6P/8/8/8/8/8/8/4K3 w - -", PawnOnLastRank("h8".parse().unwrap())),
             ("4k3/8/8/8/8/8/8/4K3 W - -", SideToMove("W".into())),
             ("4k3/8/8/8/8/8/8/4K3 w X -", Castling("X".into())),
-            ("4k3/8/8/8/8/8/8/4K3 w K -", CastlingWithoutMen('K')),
-            ("4k3/8/8/8/8/8/4K3/7R w K -", CastlingWithoutMen('K')),
+            ("4k3/8/8/8/8/8/8/4K3 w K -", CastlingWithoutPieces('K')),
+            ("4k3/8/8/8/8/8/4K3/7R w K -", CastlingWithoutPieces('K')),
             ("4k3/8/8/8/8/8/8/4K2R w KK -", CastlingTwice('K')),
             ("4k3/8/8/8/8/8/8/4K3 w - e9", EnPassantText("e9".into())),
             ("4k3/8/8/8/8/8/8/4K3 w - e3", EnPassantRank(e3)),

@@ -6,7 +6,7 @@
 //! <https://www.chessprogramming.org/Transposition_Table>.
 
 use crate::keys::Keys;
-use crate::machine::memory::{self, AllocationError, Line, Lines};
+use crate::machine::memory::{self, AllocationError, Bucket, Buckets};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
@@ -23,7 +23,7 @@ pub trait Entry<const WORDS: usize>: Copy {
 
 /// A table of entries.
 pub struct Table<E, const WORDS: usize> {
-    lines: Lines<WORDS>,
+    lines: Buckets<WORDS>,
     generation: u16,
     entry: PhantomData<E>,
 }
@@ -31,7 +31,7 @@ pub struct Table<E, const WORDS: usize> {
 /// The slots that a position may be stored in.
 #[derive(Clone, Copy)]
 pub struct Slots<'a, E, const WORDS: usize> {
-    line: &'a Line<WORDS>,
+    line: &'a Bucket<WORDS>,
     entry: PhantomData<E>,
 }
 
@@ -41,8 +41,8 @@ impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
     /// # Errors
     /// If the memory can't be had.
     pub fn new(mebibytes: usize) -> Result<Table<E, WORDS>, AllocationError> {
-        let count = mebibytes.saturating_mul((1 << 20) / size_of::<Line<WORDS>>());
-        let lines = Lines::zeroed(count)?;
+        let count = mebibytes.saturating_mul((1 << 20) / size_of::<Bucket<WORDS>>());
+        let lines = Buckets::zeroed(count)?;
         Ok(Table { lines, generation: 1, entry: PhantomData })
     }
 
@@ -80,7 +80,7 @@ impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
     }
 
     #[inline(always)]
-    fn line(&self, keys: Keys) -> &Line<WORDS> {
+    fn line(&self, keys: Keys) -> &Bucket<WORDS> {
         // The high half of the product maps the key evenly to 0..len, whatever the length.
         let line = (u128::from(keys.index) * self.lines.len() as u128) >> 64;
         &self.lines[line as usize]

@@ -107,7 +107,7 @@ impl fmt::Debug for Move {
     }
 }
 
-/// More moves than any position that FEN reading accepts can have: at most 16 men a side, none of
+/// More moves than any position that FEN reading accepts can have: at most 16 pieces a side, none of
 /// which has more than 27 moves.
 pub const MAX_MOVES: usize = 16 * 27;
 

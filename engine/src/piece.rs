@@ -260,7 +260,7 @@ impl Piece {
         self.compact_seen_by(Side::White)
     }
 
-    /// [`Piece::compact`] with this side's men as the first 6.
+    /// [`Piece::compact`] with this side's pieces as the first 6.
     #[must_use]
     #[inline(always)]
     pub const fn compact_seen_by(self, side: Side) -> usize {

@@ -2,12 +2,12 @@
 
 use super::{Board, NONE};
 use crate::attack::{self, Squares, at};
-use crate::machine::vector::{self, Task, Vector};
+use crate::machine::vector::{self, Avx512, Kernel};
 use crate::piece::{Kind, Piece, Side};
 use crate::square::Square;
 
 impl Board {
-    /// The squares of the men that give check.
+    /// The squares of the pieces that give check.
     pub fn checkers(&self) -> impl Iterator<Item = Square> {
         let king = self.king(self.side).raw();
         self.attackers(king, self.side.other()).map(Square::from_index_masked)
@@ -19,7 +19,7 @@ impl Board {
         self.checkers().next().is_some()
     }
 
-    /// [`Board::in_check`] for a position that a legal move has led to: only the man that moved can give
+    /// [`Board::in_check`] for a position that a legal move has led to: only the piece that moved can give
     /// check, or one behind the square that it left.
     #[must_use]
     #[inline]
@@ -37,8 +37,8 @@ impl Board {
             || self.is_open_to_slider(king, from, them)
     }
 
-    /// Whether the first man seen from `target` in the direction of `left` is a slider of this side that
-    /// attacks `target`. A man on `left` counts as gone.
+    /// Whether the first piece seen from `target` in the direction of `left` is a slider of this side that
+    /// attacks `target`. A piece on `left` counts as gone.
     #[inline]
     pub(crate) fn is_open_to_slider(&self, target: u8, left: u8, by: Side) -> bool {
         let step = attack::line_step(target, left);
@@ -47,11 +47,11 @@ impl Board {
         }
         let mut square = target.wrapping_add_signed(step);
         while attack::on_board(square) {
-            let man = at(&self.squares.0, square);
-            if man != 0 && square != left {
-                return man & by.bit() != 0
-                    && man & 7 > Kind::King as u8
-                    && attack::reaches(man, square, target);
+            let piece = at(&self.squares.0, square);
+            if piece != 0 && square != left {
+                return piece & by.bit() != 0
+                    && piece & 7 > Kind::King as u8
+                    && attack::reaches(piece, square, target);
             }
             square = square.wrapping_add_signed(step);
         }
@@ -74,11 +74,11 @@ impl Board {
     }
 
     /// Whether a side's king is safe from all of `squares`' attackers once it stands on `king`, its
-    /// men having left the `vacated` squares and `blocker`, which is no enemy's, being occupied by one of
+    /// pieces having left the `vacated` squares and `blocker`, which is no enemy's, being occupied by one of
     /// them.
     #[inline]
     pub(crate) fn is_safe(&self, king: u8, side: Side, vacated: [u8; 2], blocker: u8) -> bool {
-        match Vector::new() {
+        match Avx512::new() {
             Some(vector) => {
                 let squares = &self.squares.0;
                 vector.run(Safety { squares, king, side, vacated, blocker })
@@ -143,16 +143,16 @@ struct Safety<'a> {
     blocker: u8,
 }
 
-impl Task for Safety<'_> {
+impl Kernel for Safety<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self, vector: Vector) -> bool {
-        let around = vector.around(self.squares, self.king);
+    fn run(self, vector: Avx512) -> bool {
+        let around = vector.rays_to(self.squares, self.king);
         let lane = |square: u8| vector::lane_of(self.king, square);
         let blocked = lane(self.blocker);
         let left = around.occupied & !(lane(self.vacated[0]) | lane(self.vacated[1]) | blocked);
-        let near = vector::reached(left | blocked, around.on_board) & left;
+        let near = vector::visible(left | blocked, around.on_board) & left;
         let theirs = if self.side == Side::White { !around.white } else { around.white };
         let attackers = around.attackers.iter().fold(0, |all, lanes| all | lanes);
         near & theirs & attackers == 0

@@ -30,7 +30,7 @@ pub trait Observer {
     /// A piece comes to stand on a square.
     fn appear(&mut self, _piece: Piece, _square: Square) {}
     /// The move is made, and the board is as it stands after it.
-    fn settle(&mut self, _board: &Board) {}
+    fn finish_move(&mut self, _board: &Board) {}
     /// The last move that was pushed is taken back.
     fn pop(&mut self) {}
 }
@@ -42,12 +42,12 @@ impl Observer for () {}
 #[repr(align(64))]
 struct Aligned(Squares);
 
-/// The men of one side, each under an index that it keeps from set-up to capture.
+/// The pieces of one side, each under an index that it keeps from set-up to capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PieceList {
-    /// Where the man with this index stands; stale once captured.
+    /// Where the piece with this index stands; stale once captured.
     squares: [u8; 16],
-    /// For each kind, the set of indices of its men.
+    /// For each kind, the set of indices of its pieces.
     by_kind: [u16; 8],
 }
 
@@ -56,26 +56,26 @@ impl PieceList {
         PieceList { squares: [0; 16], by_kind: [0; 8] }
     }
 
-    /// The square of the man with this index.
+    /// The square of the piece with this index.
     #[inline(always)]
     pub(crate) const fn square(&self, index: u32) -> u8 {
         self.squares[(index & 15) as usize]
     }
 
-    /// The indices of the men of this kind, as a set of bits.
+    /// The indices of the pieces of this kind, as a set of bits.
     #[inline(always)]
     pub(crate) const fn of(&self, kind: Kind) -> u16 {
         self.by_kind[kind.index()]
     }
 
-    /// The indices of all men.
+    /// The indices of all pieces.
     #[inline(always)]
     pub(crate) const fn all(&self) -> u16 {
         let k = &self.by_kind;
         k[1] | k[2] | k[3] | k[4] | k[5] | k[6] | k[7]
     }
 
-    /// The squares of a set of men.
+    /// The squares of a set of pieces.
     #[inline(always)]
     pub(crate) fn squares_of(&self, mut set: u16) -> impl Iterator<Item = u8> {
         std::iter::from_fn(move || {
@@ -89,7 +89,7 @@ impl PieceList {
     }
 }
 
-/// What castling needs to know that does not change during a game: which men's moves cost which
+/// What castling needs to know that does not change during a game: which pieces's moves cost which
 /// rights and where the rooks with a right stand. Chess960 makes this data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct CastlingSetup {
@@ -156,7 +156,7 @@ impl Undo {
 #[derive(Clone)]
 pub struct Board {
     squares: Aligned,
-    /// The list index of the man on each square; stale where the square is empty.
+    /// The list index of the piece on each square; stale where the square is empty.
     indices: [u8; 128],
     lists: [PieceList; 2],
     keys: Keys,
@@ -179,7 +179,7 @@ pub struct Board {
 
 /// The raw material of a position, for [`Board::assemble`]; `fen` fills and validates it.
 pub(crate) struct Setup {
-    pub(crate) men: Vec<(Piece, Square)>,
+    pub(crate) pieces: Vec<(Piece, Square)>,
     pub(crate) side: Side,
     /// Rook squares of the rights that exist, by side and wing (queen side first).
     pub(crate) castling: [[Option<Square>; 2]; 2],
@@ -189,7 +189,7 @@ pub(crate) struct Setup {
 }
 
 impl Board {
-    /// Puts the men on the board. At most 16 a side and one king each: `fen` has checked it.
+    /// Puts the pieces on the board. At most 16 a side and one king each: `fen` has checked it.
     pub(crate) fn assemble(setup: &Setup) -> Board {
         let mut board = Board {
             squares: Aligned([0; 128]),
@@ -210,7 +210,7 @@ impl Board {
         };
         let mut count = [0; 2];
         let (kings, others): (Vec<_>, Vec<_>) =
-            setup.men.iter().partition(|(piece, _)| piece.kind() == Kind::King);
+            setup.pieces.iter().partition(|(piece, _)| piece.kind() == Kind::King);
         for &(piece, square) in kings.into_iter().chain(others) {
             let next: &mut u8 = &mut count[piece.side().index()];
             board.put(piece.raw(), *next, square.raw());
@@ -250,13 +250,13 @@ impl Board {
         &self.squares.0
     }
 
-    /// One side's men.
+    /// One side's pieces.
     #[inline(always)]
     pub(crate) const fn list(&self, side: Side) -> &PieceList {
         &self.lists[side.index()]
     }
 
-    /// The list index of the man on an occupied square.
+    /// The list index of the piece on an occupied square.
     #[inline(always)]
     pub(crate) const fn index_on(&self, square: u8) -> u8 {
         self.indices[(square & 0x7f) as usize] & 15
@@ -269,7 +269,7 @@ impl Board {
         Square::from_index_masked(self.list(side).square(KING_INDEX))
     }
 
-    /// How many men of this kind a side has, 0 to 16.
+    /// How many pieces of this kind a side has, 0 to 16.
     #[must_use]
     pub const fn count(&self, side: Side, kind: Kind) -> u32 {
         self.list(side).of(kind).count_ones()
@@ -453,7 +453,7 @@ impl Board {
         keys ^= self.key(placed, to);
         observer.appear(Piece::from_raw_occupied(placed), mv.to());
         self.finish_make(keys, self.lost_rights(from, to));
-        observer.settle(self);
+        observer.finish_move(self);
     }
 
     #[inline(always)]
@@ -510,7 +510,7 @@ impl Board {
         self.reversible = self.reversible.saturating_add(1);
         self.raw_en_passant = NONE;
         self.finish_make(keys, self.lost_rights(king_from, rook_from));
-        observer.settle(self);
+        observer.finish_move(self);
     }
 
     /// Moves king and rook at once, each given as (piece, from, to); their squares may overlap.
@@ -646,7 +646,7 @@ impl Board {
         let lists_agree = (0..2).all(|i| found[i].by_kind == self.lists[i].by_kind);
         let one_king_each =
             Side::ALL.iter().all(|&side| self.list(side).of(Kind::King) == 1 << KING_INDEX);
-        let rights_have_men = Side::ALL.iter().all(|&side| {
+        let rights_have_pieces = Side::ALL.iter().all(|&side| {
             [false, true].iter().all(|&wing| match self.castling_rook(side, wing) {
                 Some(rook) => {
                     self.piece_on(rook) == Some(Piece::new(side, Kind::Rook))
@@ -658,7 +658,7 @@ impl Board {
         });
         lists_agree
             && one_king_each
-            && rights_have_men
+            && rights_have_pieces
             && !self.king_can_be_captured()
             && self.en_passant == self.usable_en_passant()
             && self.in_check_after_move() == self.in_check()

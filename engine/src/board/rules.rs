@@ -18,7 +18,7 @@ pub enum GameEnd {
     FiftyMoves,
     /// The position has occurred three times.
     Repetition,
-    /// Neither side has the men for a mate.
+    /// Neither side has the pieces for a mate.
     InsufficientMaterial,
 }
 

@@ -28,7 +28,7 @@ impl std::error::Error for AllocationError {}
 
 /// Eight slots of a hash table, starting on a cache line of their own.
 #[repr(C, align(64))]
-pub(crate) struct Line<const WORDS: usize>(pub(crate) [[AtomicU64; WORDS]; 8]);
+pub(crate) struct Bucket<const WORDS: usize>(pub(crate) [[AtomicU64; WORDS]; 8]);
 
 /// Huge pages are 2 MiB; smaller tables gain nothing from them.
 const HUGE_PAGE: usize = 2 << 20;
@@ -41,21 +41,21 @@ const PAGE: usize = 4 << 10;
 const TOUCHED: usize = 2 << 30;
 
 /// A slice of lines in memory of their own, on huge pages where the system has them.
-pub(crate) struct Lines<const WORDS: usize> {
+pub(crate) struct Buckets<const WORDS: usize> {
     memory: MmapRaw,
     /// Where the first line starts in the memory: on a huge page if there is one.
     start: usize,
     count: usize,
 }
 
-impl<const WORDS: usize> Lines<WORDS> {
+impl<const WORDS: usize> Buckets<WORDS> {
     /// As many zeroed lines as asked for, ready for use up to [`TOUCHED`] bytes.
     ///
     /// # Errors
     /// If the memory can't be had.
-    pub(crate) fn zeroed(count: usize) -> Result<Lines<WORDS>, AllocationError> {
-        let error = AllocationError { bytes: count.saturating_mul(size_of::<Line<WORDS>>()) };
-        let bytes = count.checked_mul(size_of::<Line<WORDS>>()).ok_or(error)?;
+    pub(crate) fn zeroed(count: usize) -> Result<Buckets<WORDS>, AllocationError> {
+        let error = AllocationError { bytes: count.saturating_mul(size_of::<Bucket<WORDS>>()) };
+        let bytes = count.checked_mul(size_of::<Bucket<WORDS>>()).ok_or(error)?;
         let spare = if bytes >= HUGE_PAGE { HUGE_PAGE } else { 0 };
         let total = bytes.checked_add(spare).filter(|&total| total <= isize::MAX as usize);
         let memory = MmapMut::map_anon(total.ok_or(error)?.max(1)).map_err(|_| error)?;
@@ -66,24 +66,24 @@ impl<const WORDS: usize> Lines<WORDS> {
             // Advice only: nothing depends on the answer.
             let _ = memory.advise_range(memmap2::Advice::HugePage, start, bytes);
         }
-        let mut lines = Lines { memory, start, count };
-        let touched = lines.iter_mut().take(TOUCHED / size_of::<Line<WORDS>>());
-        for line in touched.step_by(PAGE / size_of::<Line<WORDS>>()) {
+        let mut lines = Buckets { memory, start, count };
+        let touched = lines.iter_mut().take(TOUCHED / size_of::<Bucket<WORDS>>());
+        for line in touched.step_by(PAGE / size_of::<Bucket<WORDS>>()) {
             *line.0[0][0].get_mut() = 0;
         }
         Ok(lines)
     }
 }
 
-impl<const WORDS: usize> Deref for Lines<WORDS> {
-    type Target = [Line<WORDS>];
+impl<const WORDS: usize> Deref for Buckets<WORDS> {
+    type Target = [Bucket<WORDS>];
 
     #[inline(always)]
-    fn deref(&self) -> &[Line<WORDS>] {
+    fn deref(&self) -> &[Bucket<WORDS>] {
         // SAFETY: `zeroed` mapped at least `start` bytes and `count` lines, which live as long as
         // `self`. A mapping starts on a page and `start` is 0 or leads to a huge page, so the lines
-        // are aligned. They were zero when mapped, which is a valid `Line` (it consists of
-        // integers), and only `Line`s have been written since: the memory is private to `self`, which
+        // are aligned. They were zero when mapped, which is a valid `Bucket` (it consists of
+        // integers), and only `Bucket`s have been written since: the memory is private to `self`, which
         // holds it by a raw pointer and makes no other reference to it.
         unsafe {
             std::slice::from_raw_parts(self.memory.as_mut_ptr().add(self.start).cast(), self.count)
@@ -91,8 +91,8 @@ impl<const WORDS: usize> Deref for Lines<WORDS> {
     }
 }
 
-impl<const WORDS: usize> DerefMut for Lines<WORDS> {
-    fn deref_mut(&mut self) -> &mut [Line<WORDS>] {
+impl<const WORDS: usize> DerefMut for Buckets<WORDS> {
+    fn deref_mut(&mut self) -> &mut [Bucket<WORDS>] {
         // SAFETY: as in `deref`, and `self` is borrowed for writing.
         unsafe {
             let first = self.memory.as_mut_ptr().add(self.start).cast();
@@ -121,18 +121,18 @@ mod tests {
 
     #[test]
     fn lines_are_zero_and_aligned() {
-        let lines = Lines::<2>::zeroed(100_000).expect("13 MB are there");
+        let lines = Buckets::<2>::zeroed(100_000).expect("13 MB are there");
         assert_eq!(lines.len(), 100_000);
         assert_eq!(lines.as_ptr().align_offset(64), 0);
         let words = lines.iter().flat_map(|line| line.0.iter().flatten());
         assert!(words.map(|word| word.load(Ordering::Relaxed)).all(|word| word == 0));
-        assert!(Lines::<1>::zeroed(0).is_ok());
+        assert!(Buckets::<1>::zeroed(0).is_ok());
     }
 
     #[test]
     fn too_much_is_an_error() {
         for count in [usize::MAX, usize::MAX / 64, 1 << 56] {
-            assert!(Lines::<1>::zeroed(count).is_err());
+            assert!(Buckets::<1>::zeroed(count).is_err());
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A 0x88 board has 128 bytes, and `vpermi2b` looks up 64 bytes out of 128 by 7-bit index: raw 0x88
 //! coordinates are the index, and one mask tells which of them are on the board. So the eight rays of a
 //! square and its eight knight's jumps are looked at together, in 64 lanes: eight groups of a jump and
-//! seven steps of one direction. Which men stop the rays one subtraction tells for all groups.
+//! seven steps of one direction. Which pieces stop the rays one subtraction tells for all groups.
 //! Source: the byteboard articles at <https://87flowers.com>; their boards have 64 squares and need
 //! other coordinates.
 //!
@@ -14,9 +14,9 @@ use crate::attack::steps;
 use crate::piece::Kind;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx512::Vector;
+pub(crate) use avx512::Avx512;
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use none::Vector;
+pub(crate) use none::Avx512;
 
 /// The lanes of knight's jumps.
 pub(crate) const JUMPS: u64 = 0x0101_0101_0101_0101;
@@ -52,33 +52,33 @@ pub(crate) const fn lane_square(from: u8, lane: u32) -> u8 {
 
 /// What is seen from a square, by lanes.
 #[derive(Clone, Copy)]
-pub(crate) struct Sight {
-    /// The squares that a man here reaches, if it moves that way: all on the board but those behind a
-    /// man.
-    pub(crate) reached: u64,
-    /// The squares where men stand, also such that are not reached.
+pub(crate) struct RaysFrom {
+    /// The squares that a piece here reaches, if it moves that way: all on the board but those behind a
+    /// piece.
+    pub(crate) visible: u64,
+    /// The squares where pieces stand, also such that are not reached.
     pub(crate) occupied: u64,
     /// Those with white ones.
     pub(crate) white: u64,
 }
 
-/// The men around a square, by lanes.
-pub(crate) struct Around {
+/// The pieces around a square, by lanes.
+pub(crate) struct RaysTo {
     pub(crate) on_board: u64,
-    /// The squares where men stand.
+    /// The squares where pieces stand.
     pub(crate) occupied: u64,
     /// Those with white ones.
     pub(crate) white: u64,
-    /// Those with men that attack the square unless something stands between: pawns, knights, bishops,
+    /// Those with pieces that attack the square unless something stands between: pawns, knights, bishops,
     /// rooks, queens and kings.
     pub(crate) attackers: [u64; 6],
 }
 
-/// The lanes that are reached: all on the board but those behind men.
+/// The lanes that are visible: all on the board but those behind pieces.
 #[inline(always)]
-pub(crate) const fn reached(occupied: u64, on_board: u64) -> u64 {
-    // In each group, jump and last step count as men: subtracting 3 turns the jump's bit and all up
-    // to the first man.
+pub(crate) const fn visible(occupied: u64, on_board: u64) -> u64 {
+    // In each group, jump and last step count as pieces: subtracting 3 turns the jump's bit and all up
+    // to the first piece.
     let stops = occupied | 0x8181_8181_8181_8181;
     (stops ^ stops.wrapping_sub(0x0303_0303_0303_0303)) & on_board
 }
@@ -101,17 +101,19 @@ const LANES: [u64; 256] = {
 };
 
 /// Something to do with vectors if the processor has them.
-pub(crate) trait Task {
+pub(crate) trait Kernel {
     /// What comes of it.
     type Output;
 
     /// Does it; to be inlined.
-    fn run(self, vector: Vector) -> Self::Output;
+    fn run(self, avx512: Avx512) -> Self::Output;
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
-    use super::{Around, DIAGONAL, JUMPS, NEXT, OFFSETS, STRAIGHT, Sight, Task, lane_of, reached};
+    use super::{
+        DIAGONAL, JUMPS, Kernel, NEXT, OFFSETS, RaysFrom, RaysTo, STRAIGHT, lane_of, visible,
+    };
     use crate::attack::{Squares, pawn_attack_origins};
     use crate::piece::{Kind, Side};
     use crate::square::OFF_BOARD;
@@ -135,40 +137,40 @@ mod avx512 {
 
     /// The proof that the processor has what is needed: there is none without having asked it.
     #[derive(Clone, Copy)]
-    pub(crate) struct Vector(());
+    pub(crate) struct Avx512(());
 
-    impl Vector {
+    impl Avx512 {
         /// Whether the processor can.
         #[inline(always)]
-        pub(crate) fn new() -> Option<Vector> {
-            FOUND.then_some(Vector(()))
+        pub(crate) fn new() -> Option<Avx512> {
+            FOUND.then_some(Avx512(()))
         }
 
         /// Does a task, compiled for the processor that this proves.
         #[inline(always)]
-        pub(crate) fn run<T: Task>(self, task: T) -> T::Output {
-            // SAFETY: there is a `Vector` only because `new` saw all features that are enabled.
+        pub(crate) fn run<T: Kernel>(self, task: T) -> T::Output {
+            // SAFETY: there is a `Avx512` only because `new` saw all features that are enabled.
             unsafe { run(self, task) }
         }
 
-        /// The men around a square.
+        /// The pieces around a square.
         #[inline(always)]
-        pub(crate) fn around(self, squares: &Squares, square: u8) -> Around {
+        pub(crate) fn rays_to(self, squares: &Squares, square: u8) -> RaysTo {
             // SAFETY: as in `run`.
-            unsafe { around(squares, square) }
+            unsafe { rays_to(squares, square) }
         }
 
         /// What is seen from a square.
         #[inline(always)]
-        pub(crate) fn sight(self, squares: &Squares, from: u8) -> Sight {
+        pub(crate) fn rays_from(self, squares: &Squares, from: u8) -> RaysFrom {
             // SAFETY: as in `run`.
-            unsafe { sight(squares, from) }
+            unsafe { rays_from(squares, from) }
         }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
-    fn run<T: Task>(vector: Vector, task: T) -> T::Output {
-        task.run(vector)
+    fn run<T: Kernel>(avx512: Avx512, task: T) -> T::Output {
+        task.run(avx512)
     }
 
     /// The lanes from which a side's pawns attack.
@@ -189,26 +191,26 @@ mod avx512 {
         };
         let coordinates = _mm512_add_epi8(_mm512_set1_epi8(from as i8), offsets);
         let on_board = _mm512_testn_epi8_mask(coordinates, _mm512_set1_epi8(OFF_BOARD as i8));
-        let men = _mm512_maskz_permutex2var_epi8(on_board, low, coordinates, high);
-        (on_board, men)
+        let pieces = _mm512_maskz_permutex2var_epi8(on_board, low, coordinates, high);
+        (on_board, pieces)
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
-    fn sight(squares: &Squares, from: u8) -> Sight {
-        let (on_board, men) = gather(squares, from);
-        let occupied = _mm512_test_epi8_mask(men, men);
-        let white = _mm512_test_epi8_mask(men, _mm512_set1_epi8(8));
-        Sight { reached: reached(occupied, on_board), occupied, white }
+    fn rays_from(squares: &Squares, from: u8) -> RaysFrom {
+        let (on_board, pieces) = gather(squares, from);
+        let occupied = _mm512_test_epi8_mask(pieces, pieces);
+        let white = _mm512_test_epi8_mask(pieces, _mm512_set1_epi8(8));
+        RaysFrom { visible: visible(occupied, on_board), occupied, white }
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
-    fn around(squares: &Squares, square: u8) -> Around {
-        let (on_board, men) = gather(squares, square);
-        let occupied = _mm512_test_epi8_mask(men, men);
-        let white = _mm512_test_epi8_mask(men, _mm512_set1_epi8(8));
-        let kinds = _mm512_and_si512(men, _mm512_set1_epi8(7));
+    fn rays_to(squares: &Squares, square: u8) -> RaysTo {
+        let (on_board, pieces) = gather(squares, square);
+        let occupied = _mm512_test_epi8_mask(pieces, pieces);
+        let white = _mm512_test_epi8_mask(pieces, _mm512_set1_epi8(8));
+        let kinds = _mm512_and_si512(pieces, _mm512_set1_epi8(7));
         let of = |kind: Kind| _mm512_cmpeq_epi8_mask(kinds, _mm512_set1_epi8(kind as i8));
         let attackers = [
             of(Kind::WhitePawn) & pawn_lanes(Side::White)
@@ -219,34 +221,34 @@ mod avx512 {
             of(Kind::Queen) & (DIAGONAL | STRAIGHT),
             of(Kind::King) & NEXT,
         ];
-        Around { on_board, occupied, white, attackers }
+        RaysTo { on_board, occupied, white, attackers }
     }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 mod none {
-    use super::{Around, Sight, Task};
+    use super::{Kernel, RaysFrom, RaysTo};
     use crate::attack::Squares;
 
     /// Other processors have none: `new` never makes one, and what it could do is never asked.
     #[derive(Clone, Copy)]
-    pub(crate) struct Vector(());
+    pub(crate) struct Avx512(());
 
-    impl Vector {
-        pub(crate) const fn new() -> Option<Vector> {
+    impl Avx512 {
+        pub(crate) const fn new() -> Option<Avx512> {
             None
         }
 
-        pub(crate) fn run<T: Task>(self, task: T) -> T::Output {
+        pub(crate) fn run<T: Kernel>(self, task: T) -> T::Output {
             task.run(self)
         }
 
-        pub(crate) const fn around(self, _squares: &Squares, _square: u8) -> Around {
-            Around { on_board: 0, occupied: 0, white: 0, attackers: [0; 6] }
+        pub(crate) const fn rays_to(self, _squares: &Squares, _square: u8) -> RaysTo {
+            RaysTo { on_board: 0, occupied: 0, white: 0, attackers: [0; 6] }
         }
 
-        pub(crate) const fn sight(self, _squares: &Squares, _from: u8) -> Sight {
-            Sight { reached: 0, occupied: 0, white: 0 }
+        pub(crate) const fn rays_from(self, _squares: &Squares, _from: u8) -> RaysFrom {
+            RaysFrom { visible: 0, occupied: 0, white: 0 }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Legal moves by check and pin masks.
+//! Legal moves by check and pin checks_and_pins.
 //!
 //! Source of the method: <https://www.chessprogramming.org/Move_Generation#Legal>; the 0x88 form is
 //! our own: enemy sliders whose difference to the king lies on a line of theirs are followed to it,
@@ -6,13 +6,13 @@
 
 use crate::attack::{at, line_step, on_board, pawn_attack_origins, reaches, steps};
 use crate::board::{Board, right_bit};
-use crate::machine::vector::{self, Task, Vector};
+use crate::machine::vector::{self, Avx512, Kernel};
 use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Side};
 use crate::square::{OFF_BOARD, Square};
 
 /// Takes the moves that are found: keeps them or only counts them, all or a part.
-trait Sink {
+trait MoveSink {
     /// Whether it wants captures and promotions.
     const NOISY: bool = true;
     /// Whether it wants all other moves.
@@ -25,7 +25,7 @@ trait Sink {
     fn add_promotions(&mut self, from: u8, to: u8);
 }
 
-impl Sink for MoveList {
+impl MoveSink for MoveList {
     #[inline(always)]
     fn add(&mut self, from: u8, to: u8) {
         self.push(Move::new(Square::from_index_masked(from), Square::from_index_masked(to)));
@@ -40,9 +40,9 @@ impl Sink for MoveList {
 }
 
 /// Keeps captures and promotions only.
-struct Noisy<'a>(&'a mut MoveList);
+struct NoisyOnly<'a>(&'a mut MoveList);
 
-impl Sink for Noisy<'_> {
+impl MoveSink for NoisyOnly<'_> {
     const QUIET: bool = false;
     const LEGAL_KING: bool = false;
 
@@ -57,9 +57,9 @@ impl Sink for Noisy<'_> {
 }
 
 /// Keeps everything but captures and promotions.
-struct Quiet<'a>(&'a mut MoveList);
+struct QuietOnly<'a>(&'a mut MoveList);
 
-impl Sink for Quiet<'_> {
+impl MoveSink for QuietOnly<'_> {
     const NOISY: bool = false;
     const LEGAL_KING: bool = false;
 
@@ -73,7 +73,7 @@ impl Sink for Quiet<'_> {
 
 struct Count(u64);
 
-impl Sink for Count {
+impl MoveSink for Count {
     #[inline(always)]
     fn add(&mut self, _from: u8, _to: u8) {
         self.0 += 1;
@@ -89,19 +89,19 @@ impl Sink for Count {
 #[must_use]
 pub fn legal_moves(board: &Board) -> MoveList {
     let mut list = MoveList::new();
-    generate(board, &Masks::new(board), &mut list);
+    generate(board, &ChecksAndPins::new(board), &mut list);
     list
 }
 
 /// Adds the captures and promotions, en passant included: the legal ones, but for the king's, which may
-/// go to where [`king_is_safe`] says that it is not. The masks are this board's.
-pub fn noisy_moves(board: &Board, masks: &Masks, list: &mut MoveList) {
-    generate(board, masks, &mut Noisy(list));
+/// go to where [`king_is_safe`] says that it is not. The checks_and_pins are this board's.
+pub fn noisy_moves(board: &Board, checks_and_pins: &ChecksAndPins, list: &mut MoveList) {
+    generate(board, checks_and_pins, &mut NoisyOnly(list));
 }
 
 /// Adds the moves that neither capture nor promote, castling included, as [`noisy_moves`] does.
-pub fn quiet_moves(board: &Board, masks: &Masks, list: &mut MoveList) {
-    generate(board, masks, &mut Quiet(list));
+pub fn quiet_moves(board: &Board, checks_and_pins: &ChecksAndPins, list: &mut MoveList) {
+    generate(board, checks_and_pins, &mut QuietOnly(list));
 }
 
 /// Whether a move from [`noisy_moves`] or [`quiet_moves`] leaves the king safe: what is not looked at
@@ -112,7 +112,7 @@ pub fn king_is_safe(board: &Board, mv: Move) -> bool {
     let us = board.side_to_move();
     let king = board.king(us);
     let to = mv.to().raw();
-    // Castling, onto a man of its own, is generated only where it is legal.
+    // Castling, onto a piece of its own, is generated only where it is legal.
     mv.from() != king || board.is_castling(mv) || board.is_safe(to, us, [king.raw(); 2], OFF_BOARD)
 }
 
@@ -120,45 +120,45 @@ pub fn king_is_safe(board: &Board, mv: Move) -> bool {
 #[must_use]
 pub fn count_legal(board: &Board) -> u64 {
     let mut count = Count(0);
-    generate(board, &Masks::new(board), &mut count);
+    generate(board, &ChecksAndPins::new(board), &mut count);
     count.0
 }
 
 /// What stands in the way of moving freely: checks and pins against the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Masks {
-    /// How many men give check.
+pub struct ChecksAndPins {
+    /// How many pieces give check.
     pub(super) checkers: u32,
     /// The checker's square and all squares between it and the king, a bit for each 0x88
     /// coordinate; with no check every square, with two checkers of no use.
-    pub(super) targets: u128,
-    /// The list indices of pinned men.
+    pub(super) evasion_targets: u128,
+    /// The list indices of pinned pieces.
     pub(super) pinned: u16,
 }
 
-impl Masks {
-    /// The masks of a position.
+impl ChecksAndPins {
+    /// The checks_and_pins of a position.
     #[must_use]
     #[inline]
-    pub fn new(board: &Board) -> Masks {
-        Masks::of(board, board.side_to_move())
+    pub fn new(board: &Board) -> ChecksAndPins {
+        ChecksAndPins::of(board, board.side_to_move())
     }
 
-    /// The masks of a position of which it is known whether the side to move is in check.
+    /// The checks_and_pins of a position of which it is known whether the side to move is in check.
     #[must_use]
     #[inline]
-    pub fn given(board: &Board, in_check: bool) -> Masks {
+    pub fn given(board: &Board, in_check: bool) -> ChecksAndPins {
         let us = board.side_to_move();
         if in_check {
-            return Masks::of(board, us);
+            return ChecksAndPins::of(board, us);
         }
-        let mut masks = Masks { checkers: 0, targets: !0, pinned: 0 };
+        let mut checks_and_pins = ChecksAndPins { checkers: 0, evasion_targets: !0, pinned: 0 };
         let king = board.king(us).raw();
         for slider in sliders_towards(board, us.other(), king) {
             let step = line_step(king, slider);
-            masks.pin(board, us, next_man(board, king, step), step, slider);
+            checks_and_pins.pin(board, us, next_piece(board, king, step), step, slider);
         }
-        masks
+        checks_and_pins
     }
 
     /// Whether the side to move is in check.
@@ -169,41 +169,41 @@ impl Masks {
     }
 
     #[inline(always)]
-    fn of(board: &Board, us: Side) -> Masks {
+    fn of(board: &Board, us: Side) -> ChecksAndPins {
         let squares = board.squares();
         let king = board.king(us).raw();
         let them = us.other();
         let enemies = board.list(them);
-        let mut masks = Masks { checkers: 0, targets: 0, pinned: 0 };
+        let mut checks_and_pins = ChecksAndPins { checkers: 0, evasion_targets: 0, pinned: 0 };
 
         let enemy_pawn = them.bit() | them.pawn() as u8;
         for origin in pawn_attack_origins(them, king) {
             if on_board(origin) && at(squares, origin) == enemy_pawn {
-                masks.checkers += 1;
-                masks.targets |= 1 << origin;
+                checks_and_pins.checkers += 1;
+                checks_and_pins.evasion_targets |= 1 << origin;
             }
         }
         for from in enemies.squares_of(enemies.of(Kind::Knight)) {
             if reaches(Kind::Knight as u8, from, king) {
-                masks.checkers += 1;
-                masks.targets |= 1 << from;
+                checks_and_pins.checkers += 1;
+                checks_and_pins.evasion_targets |= 1 << from;
             }
         }
         for slider in sliders_towards(board, them, king) {
-            masks.follow(board, us, king, slider);
+            checks_and_pins.follow(board, us, king, slider);
         }
-        if masks.checkers == 0 {
-            masks.targets = !0;
+        if checks_and_pins.checkers == 0 {
+            checks_and_pins.evasion_targets = !0;
         }
-        masks
+        checks_and_pins
     }
 
     /// Walks from the king towards a slider on one of its lines: nothing between is a check, one of
-    /// our men is a pin.
+    /// our pieces is a pin.
     #[inline(always)]
     fn follow(&mut self, board: &Board, us: Side, king: u8, slider: u8) {
         let step = line_step(king, slider);
-        let first = next_man(board, king, step);
+        let first = next_piece(board, king, step);
         if first != slider {
             return self.pin(board, us, first, step, slider);
         }
@@ -211,14 +211,14 @@ impl Masks {
         let mut square = king;
         while square != slider {
             square = square.wrapping_add_signed(step);
-            self.targets |= 1 << (square & 0x7f);
+            self.evasion_targets |= 1 << (square & 0x7f);
         }
     }
 
-    /// Takes note if the first man on a slider's line to our king is ours and the only one.
+    /// Takes note if the first piece on a slider's line to our king is ours and the only one.
     #[inline(always)]
     fn pin(&mut self, board: &Board, us: Side, first: u8, step: i8, slider: u8) {
-        if at(board.squares(), first) & us.bit() != 0 && next_man(board, first, step) == slider {
+        if at(board.squares(), first) & us.bit() != 0 && next_piece(board, first, step) == slider {
             self.pinned |= 1 << board.index_on(first);
         }
     }
@@ -234,7 +234,7 @@ fn sliders_towards(board: &Board, by: Side, target: u8) -> impl Iterator<Item = 
 
 /// The next square in this direction that is not empty; there is one.
 #[inline(always)]
-fn next_man(board: &Board, from: u8, step: i8) -> u8 {
+fn next_piece(board: &Board, from: u8, step: i8) -> u8 {
     let mut square = from.wrapping_add_signed(step);
     while at(board.squares(), square) == 0 {
         square = square.wrapping_add_signed(step);
@@ -242,48 +242,53 @@ fn next_man(board: &Board, from: u8, step: i8) -> u8 {
     square
 }
 
-fn generate<S: Sink>(board: &Board, masks: &Masks, sink: &mut S) {
-    match Vector::new() {
-        Some(vector) => vector.run(Generation { board, masks, sink }),
-        None => walk(board, masks, sink),
+fn generate<S: MoveSink>(board: &Board, checks_and_pins: &ChecksAndPins, sink: &mut S) {
+    match Avx512::new() {
+        Some(vector) => vector.run(Generate { board, checks_and_pins, sink }),
+        None => walk(board, checks_and_pins, sink),
     }
 }
 
-/// Generation without vectors. It is large, and in the way if it is inlined beside the other.
+/// Generate without vectors. It is large, and in the way if it is inlined beside the other.
 #[inline(never)]
-fn walk<S: Sink>(board: &Board, masks: &Masks, sink: &mut S) {
-    generate_by(Walk, board, masks, sink);
+fn walk<S: MoveSink>(board: &Board, checks_and_pins: &ChecksAndPins, sink: &mut S) {
+    generate_by(Walk, board, checks_and_pins, sink);
 }
 
-/// Generation as a task for vectors.
-struct Generation<'a, S> {
+/// Generate as a task for vectors.
+struct Generate<'a, S> {
     board: &'a Board,
-    masks: &'a Masks,
+    checks_and_pins: &'a ChecksAndPins,
     sink: &'a mut S,
 }
 
-impl<S: Sink> Task for Generation<'_, S> {
+impl<S: MoveSink> Kernel for Generate<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, vector: Vector) {
-        generate_by(vector, self.board, self.masks, self.sink);
+    fn run(self, vector: Avx512) {
+        generate_by(vector, self.board, self.checks_and_pins, self.sink);
     }
 }
 
 #[inline(always)]
-fn generate_by<S: Sink>(geometry: impl Geometry, board: &Board, masks: &Masks, sink: &mut S) {
+fn generate_by<S: MoveSink>(
+    geometry: impl Geometry,
+    board: &Board,
+    checks_and_pins: &ChecksAndPins,
+    sink: &mut S,
+) {
     match board.side_to_move() {
-        Side::White => generate_for::<S, true>(geometry, board, masks, sink),
-        Side::Black => generate_for::<S, false>(geometry, board, masks, sink),
+        Side::White => generate_for::<S, true>(geometry, board, checks_and_pins, sink),
+        Side::Black => generate_for::<S, false>(geometry, board, checks_and_pins, sink),
     }
 }
 
-/// How the squares that a man can go to are found.
+/// How the squares that a piece can go to are found.
 trait Geometry: Copy {
     /// Adds the moves of a knight, king, bishop or rook from a square, step by step in the order of
     /// `steps`.
-    fn moves<S: Sink>(
+    fn moves<S: MoveSink>(
         self,
         board: &Board,
         kind: Kind,
@@ -300,7 +305,7 @@ struct Walk;
 
 impl Geometry for Walk {
     #[inline(always)]
-    fn moves<S: Sink>(
+    fn moves<S: MoveSink>(
         self,
         board: &Board,
         kind: Kind,
@@ -321,9 +326,9 @@ impl Geometry for Walk {
     }
 }
 
-impl Geometry for Vector {
+impl Geometry for Avx512 {
     #[inline(always)]
-    fn moves<S: Sink>(
+    fn moves<S: MoveSink>(
         self,
         board: &Board,
         kind: Kind,
@@ -338,14 +343,14 @@ impl Geometry for Vector {
             Kind::Rook => vector::STRAIGHT,
             _ => vector::NEXT,
         };
-        let seen = self.sight(board.squares(), from);
+        let seen = self.rays_from(board.squares(), from);
         let ours = if us == Side::White { seen.white } else { seen.occupied & !seen.white };
         let wanted = match (S::NOISY, S::QUIET) {
             (true, true) => !ours,
             (true, false) => seen.occupied & !ours,
             (false, _) => !seen.occupied,
         };
-        let mut rest = seen.reached & lanes & wanted;
+        let mut rest = seen.visible & lanes & wanted;
         while rest != 0 {
             let to = vector::lane_square(from, rest.trailing_zeros());
             rest &= rest - 1;
@@ -362,32 +367,36 @@ const fn side_of(white: bool) -> Side {
 }
 
 #[inline(always)]
-fn generate_for<S: Sink, const WHITE: bool>(
+fn generate_for<S: MoveSink, const WHITE: bool>(
     geometry: impl Geometry,
     board: &Board,
-    masks: &Masks,
+    checks_and_pins: &ChecksAndPins,
     sink: &mut S,
 ) {
     king_moves::<S, WHITE>(geometry, board, sink);
-    if masks.checkers == 0 {
+    if checks_and_pins.checkers == 0 {
         if S::QUIET {
             castlings(board, side_of(WHITE), sink);
         }
-        piece_moves::<S, WHITE, false>(geometry, board, masks, sink);
-    } else if masks.checkers == 1 {
-        piece_moves::<S, WHITE, true>(geometry, board, masks, sink);
+        piece_moves::<S, WHITE, false>(geometry, board, checks_and_pins, sink);
+    } else if checks_and_pins.checkers == 1 {
+        piece_moves::<S, WHITE, true>(geometry, board, checks_and_pins, sink);
     }
 }
 
 #[inline(always)]
-fn king_moves<S: Sink, const WHITE: bool>(geometry: impl Geometry, board: &Board, sink: &mut S) {
+fn king_moves<S: MoveSink, const WHITE: bool>(
+    geometry: impl Geometry,
+    board: &Board,
+    sink: &mut S,
+) {
     let us = side_of(WHITE);
     let king = board.king(us).raw();
     let allowed = |to: u8| !S::LEGAL_KING || board.is_safe(to, us, [king, king], OFF_BOARD);
     geometry.moves(board, Kind::King, king, us, sink, allowed);
 }
 
-/// Whether a coordinate is on the board and not taken by our own men.
+/// Whether a coordinate is on the board and not taken by our own pieces.
 #[inline(always)]
 fn is_free(board: &Board, to: u8, us: Side) -> bool {
     (to & OFF_BOARD) | (at(board.squares(), to) & us.bit()) == 0
@@ -395,14 +404,14 @@ fn is_free(board: &Board, to: u8, us: Side) -> bool {
 
 /// Whether a move to this square is of a sort that is wanted; for all but pawns.
 #[inline(always)]
-fn wants<S: Sink>(board: &Board, to: u8) -> bool {
+fn wants<S: MoveSink>(board: &Board, to: u8) -> bool {
     (S::NOISY && S::QUIET) || (at(board.squares(), to) != 0) == S::NOISY
 }
 
 /// Castling when not in check. King and rook end on the c- and d- or g- and f-file; all squares
-/// that either crosses must be free of other men, all that the king crosses unattacked.
+/// that either crosses must be free of other pieces, all that the king crosses unattacked.
 #[inline(always)]
-fn castlings<S: Sink>(board: &Board, us: Side, sink: &mut S) {
+fn castlings<S: MoveSink>(board: &Board, us: Side, sink: &mut S) {
     for king_side in [false, true] {
         if board.castling_rights() & right_bit(us, king_side) != 0
             && castling_is_legal(board, us, king_side)
@@ -436,16 +445,16 @@ fn is_within(square: u8, a: u8, b: u8) -> bool {
 
 /// Everything but the king's moves. `EVADE`: there is one checker to be captured or blocked.
 #[inline(always)]
-fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
+fn piece_moves<S: MoveSink, const WHITE: bool, const EVADE: bool>(
     geometry: impl Geometry,
     board: &Board,
-    masks: &Masks,
+    checks_and_pins: &ChecksAndPins,
     sink: &mut S,
 ) {
     let us = side_of(WHITE);
     let list = board.list(us);
-    let free = !masks.pinned;
-    let allowed = |to: u8| !EVADE || masks.targets >> (to & 0x7f) & 1 != 0;
+    let free = !checks_and_pins.pinned;
+    let allowed = |to: u8| !EVADE || checks_and_pins.evasion_targets >> (to & 0x7f) & 1 != 0;
 
     for from in list.squares_of(list.of(us.pawn()) & free) {
         pawn_moves::<S, WHITE>(board, from, 0, sink, allowed);
@@ -459,9 +468,9 @@ fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
     for from in list.squares_of((list.of(Kind::Rook) | list.of(Kind::Queen)) & free) {
         geometry.moves(board, Kind::Rook, from, us, sink, allowed);
     }
-    // A pinned man can't answer a check: it is on the wrong line for that.
-    if !EVADE && masks.pinned != 0 {
-        for from in list.squares_of(masks.pinned) {
+    // A pinned piece can't answer a check: it is on the wrong line for that.
+    if !EVADE && checks_and_pins.pinned != 0 {
+        for from in list.squares_of(checks_and_pins.pinned) {
             pinned_moves::<S, WHITE>(board, from, sink);
         }
     }
@@ -473,7 +482,7 @@ fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
 }
 
 #[inline(always)]
-fn slider_moves<S: Sink>(
+fn slider_moves<S: MoveSink>(
     board: &Board,
     from: u8,
     us: Side,
@@ -504,7 +513,7 @@ fn slider_moves<S: Sink>(
 /// Pushes and captures of one pawn, en passant excepted. `line` is 0 or the step of a pin, along
 /// which it has to stay.
 #[inline(always)]
-fn pawn_moves<S: Sink, const WHITE: bool>(
+fn pawn_moves<S: MoveSink, const WHITE: bool>(
     board: &Board,
     from: u8,
     line: i8,
@@ -542,7 +551,7 @@ fn pawn_moves<S: Sink, const WHITE: bool>(
 }
 
 #[inline(always)]
-fn add_pawn_move<S: Sink, const WHITE: bool>(from: u8, to: u8, sink: &mut S) {
+fn add_pawn_move<S: MoveSink, const WHITE: bool>(from: u8, to: u8, sink: &mut S) {
     let last_row = if WHITE { 0 } else { 7 };
     if to >> 4 == last_row {
         sink.add_promotions(from, to);
@@ -551,8 +560,8 @@ fn add_pawn_move<S: Sink, const WHITE: bool>(from: u8, to: u8, sink: &mut S) {
     }
 }
 
-/// A pinned man moves only along the line through its king; a knight never.
-fn pinned_moves<S: Sink, const WHITE: bool>(board: &Board, from: u8, sink: &mut S) {
+/// A pinned piece moves only along the line through its king; a knight never.
+fn pinned_moves<S: MoveSink, const WHITE: bool>(board: &Board, from: u8, sink: &mut S) {
     let us = side_of(WHITE);
     let line = line_step(board.king(us).raw(), from);
     let Some(piece) = board.piece_on(Square::from_index_masked(from)) else { return };
@@ -564,7 +573,7 @@ fn pinned_moves<S: Sink, const WHITE: bool>(board: &Board, from: u8, sink: &mut 
     }
 }
 
-fn en_passant_moves<S: Sink>(board: &Board, us: Side, target: u8, sink: &mut S) {
+fn en_passant_moves<S: MoveSink>(board: &Board, us: Side, target: u8, sink: &mut S) {
     let pawn = us.bit() | us.pawn() as u8;
     for from in pawn_attack_origins(us, target) {
         if on_board(from)
@@ -582,18 +591,18 @@ mod tests {
     use crate::bench::POSITIONS;
 
     fn all_ways<G: Geometry>(geometry: G, board: &Board) -> [MoveList; 3] {
-        let masks = Masks::new(board);
+        let checks_and_pins = ChecksAndPins::new(board);
         let mut lists = [MoveList::new(), MoveList::new(), MoveList::new()];
         let [all, noisy, quiet] = &mut lists;
-        generate_by(geometry, board, &masks, all);
-        generate_by(geometry, board, &masks, &mut Noisy(noisy));
-        generate_by(geometry, board, &masks, &mut Quiet(quiet));
+        generate_by(geometry, board, &checks_and_pins, all);
+        generate_by(geometry, board, &checks_and_pins, &mut NoisyOnly(noisy));
+        generate_by(geometry, board, &checks_and_pins, &mut QuietOnly(quiet));
         lists
     }
 
     #[test]
     fn vectors_find_the_same_moves_in_the_same_order() {
-        let Some(vector) = Vector::new() else { return };
+        let Some(vector) = Avx512::new() else { return };
         for fen in POSITIONS {
             let mut board = Board::from_fen(fen).unwrap();
             for mv in board.legal_moves() {

@@ -8,5 +8,5 @@ mod legal;
 mod outcome;
 mod scan;
 
-pub use legal::{Masks, count_legal, king_is_safe, legal_moves, noisy_moves, quiet_moves};
+pub use legal::{ChecksAndPins, count_legal, king_is_safe, legal_moves, noisy_moves, quiet_moves};
 pub use scan::{confirm, gives_check, is_legal, legal_scan, scan};

@@ -1,6 +1,6 @@
 //! Pseudo-legal moves in micro-Max's order, and legality of a single move.
 
-use super::legal::{Masks, castling_is_legal};
+use super::legal::{ChecksAndPins, castling_is_legal};
 use crate::attack::{at, attacks, line_step, on_board, steps};
 use crate::board::Board;
 use crate::moves::{Move, MoveList};
@@ -8,7 +8,7 @@ use crate::piece::{Kind, Piece, Side};
 use crate::square::{OFF_BOARD, Square};
 
 /// The pseudo-legal moves in micro-Max's scan order: squares from `start` on, cyclically, for the
-/// man there the steps of its kind, for a step the squares outwards. What makes them pseudo-legal
+/// piece there the steps of its kind, for a step the squares outwards. What makes them pseudo-legal
 /// is that the king may be left to be captured. Promotions come queen, rook, bishop, knight; castling comes last of
 /// the king's moves, queen side first.
 #[must_use]
@@ -19,13 +19,13 @@ pub fn scan(board: &Board, start: Square) -> MoveList {
     let to_start = Square::all().take_while(|&s| s != start);
     for from in from_start.chain(to_start) {
         if let Some(piece) = board.piece_on(from).filter(|piece| piece.side() == us) {
-            scan_man(board, piece, from, &mut list);
+            scan_piece(board, piece, from, &mut list);
         }
     }
     list
 }
 
-fn scan_man(board: &Board, piece: Piece, from: Square, list: &mut MoveList) {
+fn scan_piece(board: &Board, piece: Piece, from: Square, list: &mut MoveList) {
     for &step in steps(piece.kind()) {
         scan_ray(board, piece, from, step, list);
     }
@@ -76,10 +76,10 @@ fn scan_ray(board: &Board, piece: Piece, from: Square, step: i8, list: &mut Move
 /// Whether a pseudo-legal move leaves the own king safe.
 #[must_use]
 pub fn is_legal(board: &Board, mv: Move) -> bool {
-    is_legal_with(board, &Masks::new(board), mv)
+    is_legal_with(board, &ChecksAndPins::new(board), mv)
 }
 
-fn is_legal_with(board: &Board, masks: &Masks, mv: Move) -> bool {
+fn is_legal_with(board: &Board, checks_and_pins: &ChecksAndPins, mv: Move) -> bool {
     let us = board.side_to_move();
     let king = board.king(us).raw();
     let (from, to) = (mv.from().raw(), mv.to().raw());
@@ -90,8 +90,9 @@ fn is_legal_with(board: &Board, masks: &Masks, mv: Move) -> bool {
     if board.is_en_passant(mv) {
         return board.en_passant_is_legal(from, to, us);
     }
-    let answers_check = masks.checkers < 2 && masks.targets >> to & 1 != 0;
-    let pinned = masks.pinned >> board.index_on(from) & 1 != 0;
+    let answers_check =
+        checks_and_pins.checkers < 2 && checks_and_pins.evasion_targets >> to & 1 != 0;
+    let pinned = checks_and_pins.pinned >> board.index_on(from) & 1 != 0;
     let stays_on_line = line_step(king, to) == line_step(king, from);
     answers_check && (!pinned || stays_on_line)
 }
@@ -99,16 +100,16 @@ fn is_legal_with(board: &Board, masks: &Masks, mv: Move) -> bool {
 /// The legal moves in scan order from `start`.
 #[must_use]
 pub fn legal_scan(board: &Board, start: Square) -> MoveList {
-    let masks = Masks::new(board);
+    let checks_and_pins = ChecksAndPins::new(board);
     let mut list = scan(board, start);
-    list.retain(|mv| is_legal_with(board, &masks, *mv));
+    list.retain(|mv| is_legal_with(board, &checks_and_pins, *mv));
     list
 }
 
 /// The move with these bits, if it is legal here: for moves from a table, where another position may
-/// have left them. Promotion bits that mean nothing have to be 0. The masks are this board's.
+/// have left them. Promotion bits that mean nothing have to be 0. The checks_and_pins are this board's.
 #[must_use]
-pub fn confirm(board: &Board, masks: &Masks, raw: u16) -> Option<Move> {
+pub fn confirm(board: &Board, checks_and_pins: &ChecksAndPins, raw: u16) -> Option<Move> {
     let mv = Move::from_raw(raw)?;
     let us = board.side_to_move();
     let piece = board.piece_on(mv.from()).filter(|piece| piece.side() == us)?;
@@ -120,7 +121,7 @@ pub fn confirm(board: &Board, masks: &Masks, raw: u16) -> Option<Move> {
         let king_side = to > from;
         let castles = piece.kind() == Kind::King
             && board.castling_rook(us, king_side) == Some(mv.to())
-            && !masks.in_check()
+            && !checks_and_pins.in_check()
             && castling_is_legal(board, us, king_side);
         return castles.then_some(mv);
     }
@@ -132,7 +133,7 @@ pub fn confirm(board: &Board, masks: &Masks, raw: u16) -> Option<Move> {
     } else {
         attacks(board.squares(), piece.raw(), from, to, |_| false)
     };
-    (moves_so && is_legal_with(board, masks, mv)).then_some(mv)
+    (moves_so && is_legal_with(board, checks_and_pins, mv)).then_some(mv)
 }
 
 fn pushes(board: &Board, us: Side, from: u8, to: u8) -> bool {
@@ -144,7 +145,7 @@ fn pushes(board: &Board, us: Side, from: u8, to: u8) -> bool {
     empty(once) && (to == once || twice)
 }
 
-/// Whether a move gives check, by the man that moves or one behind it. Castling and en passant may be
+/// Whether a move gives check, by the piece that moves or one behind it. Castling and en passant may be
 /// told wrongly: meant for deciding what to look at, not for the rules.
 #[must_use]
 pub fn gives_check(board: &Board, mv: Move) -> bool {

@@ -5,7 +5,7 @@
 
 use crate::attack::{at, line_step, on_board, pawn_attack_origins, reaches};
 use crate::board::Board;
-use crate::machine::vector::{self, Around, Task, Vector};
+use crate::machine::vector::{self, Avx512, Kernel, RaysTo};
 use crate::moves::Move;
 use crate::params;
 use crate::piece::{Kind, Piece, Side};
@@ -59,7 +59,7 @@ pub(crate) fn exchange_reaches(board: &Board, mv: Move, threshold: Score) -> boo
 
     let victim = board.is_en_passant(mv).then(|| mv.to().en_passant_victim().raw());
     let swap = Swap { us, from, to, victim, balance };
-    match Vector::new() {
+    match Avx512::new() {
         Some(vector) => vector.run(SwapOf { board, swap: &swap }),
         None => swap_by_list(&swap, board),
     }
@@ -128,20 +128,20 @@ struct SwapOf<'a> {
     swap: &'a Swap,
 }
 
-impl Task for SwapOf<'_> {
+impl Kernel for SwapOf<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self, vector: Vector) -> bool {
+    fn run(self, vector: Avx512) -> bool {
         let to = self.swap.to;
-        self.swap.holds(ByLane { to, around: vector.around(self.board.squares(), to) })
+        self.swap.holds(ByLane { to, around: vector.rays_to(self.board.squares(), to) })
     }
 }
 
 /// By the lanes of the square.
 struct ByLane {
     to: u8,
-    around: Around,
+    around: RaysTo,
 }
 
 impl Attackers for ByLane {
@@ -152,9 +152,9 @@ impl Attackers for ByLane {
 
     #[inline(always)]
     fn take_least(&mut self, side: Side) -> Option<Kind> {
-        let Around { on_board, occupied, white, attackers } = self.around;
+        let RaysTo { on_board, occupied, white, attackers } = self.around;
         let of_side = if side == Side::White { white } else { !white };
-        let near = vector::reached(occupied, on_board) & occupied & of_side;
+        let near = vector::visible(occupied, on_board) & occupied & of_side;
         let kinds = [side.pawn()].into_iter().chain(BY_VALUE);
         let (kind, able) = kinds
             .zip(attackers)
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn vectors_tell_the_same() {
-        let Some(vector) = Vector::new() else { return };
+        let Some(vector) = Avx512::new() else { return };
         let more = [
             // En passant, also with someone behind.
             "4k3/1p6/8/2pP4/8/8/8/4K3 w - c6 0 1",

@@ -56,7 +56,7 @@ use super::{Control, POLL_INTERVAL};
 use crate::board::{Board, FIFTY_MOVES, Observer};
 use crate::eval::{Evaluator, endgame};
 use crate::keys::Keys;
-use crate::movegen::{self, Masks};
+use crate::movegen::{self, ChecksAndPins};
 use crate::moves::Move;
 use crate::params;
 use crate::piece::{Kind, Piece, Side};
@@ -149,8 +149,8 @@ impl<E: Evaluator> Observer for Watchers<E> {
     }
 
     #[inline]
-    fn settle(&mut self, board: &Board) {
-        self.eval.settle(board);
+    fn finish_move(&mut self, board: &Board) {
+        self.eval.finish_move(board);
     }
 
     #[inline]
@@ -392,7 +392,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         let facts = Facts { depth, ..facts };
         let us = self.board.side_to_move();
         let earlier = self.earlier(ply);
-        let masks = Masks::given(&self.board, in_check);
+        let masks = ChecksAndPins::given(&self.board, in_check);
         let mut picker = Picker::new(&self.board, masks, hash_move, earlier);
         let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
         let node_reduction = prune::node_reduction(K::PV, cut_node, improving, hash_is_noisy);
@@ -769,7 +769,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
                 return best;
             }
         }
-        let masks = Masks::given(&self.board, in_check);
+        let masks = ChecksAndPins::given(&self.board, in_check);
         let keys = self.board.keys();
         let asks_table = K::PV || in_check || first;
         let known = if asks_table { self.known(keys) } else { None };

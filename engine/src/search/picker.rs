@@ -6,7 +6,7 @@
 use super::exchange::{exchange_reaches, exchange_value};
 use super::history::{Histories, PieceTo};
 use crate::board::Board;
-use crate::movegen::{self, Masks};
+use crate::movegen::{self, ChecksAndPins};
 use crate::moves::{MAX_MOVES, Move, MoveList};
 use crate::params;
 use crate::piece::Kind;
@@ -79,7 +79,7 @@ pub(crate) struct Picker {
     next: usize,
     /// The moves one and two half-moves earlier.
     earlier: [Option<PieceTo>; 2],
-    masks: Masks,
+    masks: ChecksAndPins,
 }
 
 /// Whether a move captures or promotes.
@@ -107,7 +107,7 @@ impl Picker {
     /// All moves of a position. The hash move may come from anywhere.
     pub(crate) fn new(
         board: &Board,
-        masks: Masks,
+        masks: ChecksAndPins,
         hash_move: Option<u16>,
         earlier: [Option<PieceTo>; 2],
     ) -> Picker {
@@ -126,7 +126,7 @@ impl Picker {
 
     /// Captures and promotions only, those that lose an exchange among the others: quiescence has
     /// quicker reasons to leave one out, and looks at exchanges itself.
-    pub(crate) fn noisy(board: &Board, masks: Masks, hash_move: Option<u16>) -> Picker {
+    pub(crate) fn noisy(board: &Board, masks: ChecksAndPins, hash_move: Option<u16>) -> Picker {
         let mut picker = Picker::new(board, masks, hash_move, [None; 2]);
         picker.noisy_only = true;
         picker.hash_move = picker.hash_move.filter(|&mv| is_noisy(board, mv));
@@ -303,7 +303,7 @@ mod tests {
         let histories = Histories::new();
         for fen in POSITIONS {
             let board = Board::from_fen(fen).unwrap();
-            let masks = Masks::new(&board);
+            let masks = ChecksAndPins::new(&board);
             let legal = board.legal_moves();
             for hash_move in std::iter::once(None).chain(legal.iter().map(|mv| Some(mv.raw()))) {
                 let picker = Picker::new(&board, masks, hash_move, [None; 2]);
