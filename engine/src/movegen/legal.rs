@@ -1,8 +1,8 @@
-//! Legal moves by check and pin checks_and_pins.
+//! Legal move generation: checks and pins are found first, so no move has to be made and tested.
 //!
-//! Source of the method: <https://www.chessprogramming.org/Move_Generation#Legal>; the 0x88 form is
-//! our own: enemy sliders whose difference to the king lies on a line of theirs are followed to it,
-//! and what stands between tells check or pin.
+//! Source of the method: <https://www.chessprogramming.org/Move_Generation#Legal>. The 0x88 form is our
+//! own: the 0x88 difference tells which enemy sliders share a line with the king; walking that line tells
+//! a check (nothing between) from a pin (one piece of ours between).
 
 use crate::attack::{at, line_step, on_board, pawn_attack_origins, reaches, steps};
 use crate::board::{Board, right_bit};
@@ -11,14 +11,14 @@ use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Side};
 use crate::square::{OFF_BOARD, Square};
 
-/// Takes the moves that are found: keeps them or only counts them, all or a part.
+/// Receives generated moves: keeps or only counts them, all or a part.
 trait MoveSink {
-    /// Whether it wants captures and promotions.
+    /// Whether to generate captures and promotions.
     const NOISY: bool = true;
-    /// Whether it wants all other moves.
+    /// Whether to generate all other moves.
     const QUIET: bool = true;
-    /// Whether it wants only those steps of the king that are legal; the others are left to be looked at
-    /// by [`king_is_safe`] once they are wanted.
+    /// Whether to test king moves for legality at once. If not, the caller tests each with [`king_is_safe`]
+    /// before it is searched: most are never reached.
     const LEGAL_KING: bool = true;
 
     fn add(&mut self, from: u8, to: u8);
@@ -93,26 +93,27 @@ pub fn legal_moves(board: &Board) -> MoveList {
     list
 }
 
-/// Adds the captures and promotions, en passant included: the legal ones, but for the king's, which may
-/// go to where [`king_is_safe`] says that it is not. The checks_and_pins are this board's.
+/// Adds the captures and promotions, en passant included. All are legal but the king's, which
+/// [`king_is_safe`] still has to test. `checks_and_pins` are this board's.
 pub fn noisy_moves(board: &Board, checks_and_pins: &ChecksAndPins, list: &mut MoveList) {
     generate(board, checks_and_pins, &mut NoisyOnly(list));
 }
 
-/// Adds the moves that neither capture nor promote, castling included, as [`noisy_moves`] does.
+/// Adds the moves that neither capture nor promote, castling included. All are legal but the king's, as
+/// with [`noisy_moves`].
 pub fn quiet_moves(board: &Board, checks_and_pins: &ChecksAndPins, list: &mut MoveList) {
     generate(board, checks_and_pins, &mut QuietOnly(list));
 }
 
-/// Whether a move from [`noisy_moves`] or [`quiet_moves`] leaves the king safe: what is not looked at
-/// while generating, as most moves are never asked for.
+/// Whether a move from [`noisy_moves`] or [`quiet_moves`] is legal: a king must not step onto an attacked
+/// square.
 #[must_use]
 #[inline]
 pub fn king_is_safe(board: &Board, mv: Move) -> bool {
     let us = board.side_to_move();
     let king = board.king(us);
     let to = mv.to().raw();
-    // Castling, onto a piece of its own, is generated only where it is legal.
+    // Castling is generated only where it is legal.
     mv.from() != king || board.is_castling(mv) || board.is_safe(to, us, [king.raw(); 2], OFF_BOARD)
 }
 
@@ -124,27 +125,29 @@ pub fn count_legal(board: &Board) -> u64 {
     count.0
 }
 
-/// What stands in the way of moving freely: checks and pins against the side to move.
+/// The checks and pins against the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChecksAndPins {
     /// How many pieces give check.
     pub(super) checkers: u32,
-    /// The checker's square and all squares between it and the king, a bit for each 0x88
-    /// coordinate; with no check every square, with two checkers of no use.
+    /// Where another piece than the king may move to: the checker's square and those between it and the
+    /// king, a bit for each 0x88 coordinate. Every square if there is no check; meaningless in double check,
+    /// where only the king moves.
     pub(super) evasion_targets: u128,
-    /// The list indices of pinned pieces.
+    /// The pinned pieces of the side to move, as a set of list indices.
     pub(super) pinned: u16,
 }
 
 impl ChecksAndPins {
-    /// The checks_and_pins of a position.
+    /// Those of a position.
     #[must_use]
     #[inline]
     pub fn new(board: &Board) -> ChecksAndPins {
         ChecksAndPins::of(board, board.side_to_move())
     }
 
-    /// The checks_and_pins of a position of which it is known whether the side to move is in check.
+    /// Those of a position of which it is known whether the side to move is in check: without check only
+    /// pins are looked for.
     #[must_use]
     #[inline]
     pub fn given(board: &Board, in_check: bool) -> ChecksAndPins {
@@ -198,8 +201,8 @@ impl ChecksAndPins {
         checks_and_pins
     }
 
-    /// Walks from the king towards a slider on one of its lines: nothing between is a check, one of
-    /// our pieces is a pin.
+    /// Notes what an enemy slider on a line with our king does: a check if nothing stands between, a pin
+    /// if one piece of ours does.
     #[inline(always)]
     fn follow(&mut self, board: &Board, us: Side, king: u8, slider: u8) {
         let step = line_step(king, slider);
@@ -215,7 +218,8 @@ impl ChecksAndPins {
         }
     }
 
-    /// Takes note if the first piece on a slider's line to our king is ours and the only one.
+    /// Notes a pin if `first`, the first piece from our king towards the slider, is ours and the only one
+    /// between.
     #[inline(always)]
     fn pin(&mut self, board: &Board, us: Side, first: u8, step: i8, slider: u8) {
         if at(board.squares(), first) & us.bit() != 0 && next_piece(board, first, step) == slider {
@@ -224,7 +228,7 @@ impl ChecksAndPins {
     }
 }
 
-/// A side's sliders that attack a square but for what stands between.
+/// The squares of a side's sliders that would attack `target` on an empty board.
 #[inline(always)]
 fn sliders_towards(board: &Board, by: Side, target: u8) -> impl Iterator<Item = u8> {
     let list = board.list(by);
@@ -232,7 +236,7 @@ fn sliders_towards(board: &Board, by: Side, target: u8) -> impl Iterator<Item = 
     list.squares_of(sliders).filter(move |&from| reaches(at(board.squares(), from), from, target))
 }
 
-/// The next square in this direction that is not empty; there is one.
+/// The next occupied square in this direction. There must be one: nothing stops the walk at the edge.
 #[inline(always)]
 fn next_piece(board: &Board, from: u8, step: i8) -> u8 {
     let mut square = from.wrapping_add_signed(step);
@@ -244,18 +248,18 @@ fn next_piece(board: &Board, from: u8, step: i8) -> u8 {
 
 fn generate<S: MoveSink>(board: &Board, checks_and_pins: &ChecksAndPins, sink: &mut S) {
     match Avx512::new() {
-        Some(vector) => vector.run(Generate { board, checks_and_pins, sink }),
+        Some(avx512) => avx512.run(Generate { board, checks_and_pins, sink }),
         None => walk(board, checks_and_pins, sink),
     }
 }
 
-/// Generate without vectors. It is large, and in the way if it is inlined beside the other.
+/// Generation without AVX-512. Not inlined: it is large, and beside the other it would slow that down.
 #[inline(never)]
 fn walk<S: MoveSink>(board: &Board, checks_and_pins: &ChecksAndPins, sink: &mut S) {
     generate_by(Walk, board, checks_and_pins, sink);
 }
 
-/// Generate as a task for vectors.
+/// Generation with AVX-512.
 struct Generate<'a, S> {
     board: &'a Board,
     checks_and_pins: &'a ChecksAndPins,
@@ -266,8 +270,8 @@ impl<S: MoveSink> Kernel for Generate<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, vector: Avx512) {
-        generate_by(vector, self.board, self.checks_and_pins, self.sink);
+    fn run(self, avx512: Avx512) {
+        generate_by(avx512, self.board, self.checks_and_pins, self.sink);
     }
 }
 
@@ -284,10 +288,10 @@ fn generate_by<S: MoveSink>(
     }
 }
 
-/// How the squares that a piece can go to are found.
+/// A way to find the squares that a piece can go to.
 trait Geometry: Copy {
-    /// Adds the moves of a knight, king, bishop or rook from a square, step by step in the order of
-    /// `steps`.
+    /// Adds the moves from a square of a knight, king, bishop or rook to `allowed` squares, direction by
+    /// direction in the order of `steps`.
     fn moves<S: MoveSink>(
         self,
         board: &Board,
@@ -299,7 +303,7 @@ trait Geometry: Copy {
     );
 }
 
-/// Square by square.
+/// Square by square along each ray.
 #[derive(Clone, Copy)]
 struct Walk;
 
@@ -343,14 +347,14 @@ impl Geometry for Avx512 {
             Kind::Rook => vector::STRAIGHT,
             _ => vector::NEXT,
         };
-        let seen = self.rays_from(board.squares(), from);
-        let ours = if us == Side::White { seen.white } else { seen.occupied & !seen.white };
+        let rays = self.rays_from(board.squares(), from);
+        let ours = if us == Side::White { rays.white } else { rays.occupied & !rays.white };
         let wanted = match (S::NOISY, S::QUIET) {
             (true, true) => !ours,
-            (true, false) => seen.occupied & !ours,
-            (false, _) => !seen.occupied,
+            (true, false) => rays.occupied & !ours,
+            (false, _) => !rays.occupied,
         };
-        let mut rest = seen.visible & lanes & wanted;
+        let mut rest = rays.visible & lanes & wanted;
         while rest != 0 {
             let to = vector::lane_square(from, rest.trailing_zeros());
             rest &= rest - 1;
@@ -396,20 +400,20 @@ fn king_moves<S: MoveSink, const WHITE: bool>(
     geometry.moves(board, Kind::King, king, us, sink, allowed);
 }
 
-/// Whether a coordinate is on the board and not taken by our own pieces.
+/// Whether a coordinate is on the board and not occupied by our own pieces. One test for both.
 #[inline(always)]
 fn is_free(board: &Board, to: u8, us: Side) -> bool {
     (to & OFF_BOARD) | (at(board.squares(), to) & us.bit()) == 0
 }
 
-/// Whether a move to this square is of a sort that is wanted; for all but pawns.
+/// Whether a move of a piece other than a pawn to this square is of the kind that the sink wants.
 #[inline(always)]
 fn wants<S: MoveSink>(board: &Board, to: u8) -> bool {
     (S::NOISY && S::QUIET) || (at(board.squares(), to) != 0) == S::NOISY
 }
 
-/// Castling when not in check. King and rook end on the c- and d- or g- and f-file; all squares
-/// that either crosses must be free of other pieces, all that the king crosses unattacked.
+/// Adds castling; not to be called in check. King and rook end on the c- and d- or g- and f-file. All
+/// squares that either crosses must be free of other pieces, and those that the king crosses unattacked.
 #[inline(always)]
 fn castlings<S: MoveSink>(board: &Board, us: Side, sink: &mut S) {
     for king_side in [false, true] {
@@ -429,7 +433,6 @@ pub(super) fn castling_is_legal(board: &Board, us: Side, king_side: bool) -> boo
     let first = king.min(rook).min(king_to).min(rook_to);
     let last = king.max(rook).max(king_to).max(rook_to);
     let crossed_is_free = (first..=last).all(|square| {
-        // The king crosses from its square to its goal, the rook likewise; nothing else matters.
         let crossed = is_within(square, king, king_to) || is_within(square, rook, rook_to);
         !crossed || square == king || square == rook || at(board.squares(), square) == 0
     });
@@ -443,7 +446,7 @@ fn is_within(square: u8, a: u8, b: u8) -> bool {
     (a.min(b)..=a.max(b)).contains(&square)
 }
 
-/// Everything but the king's moves. `EVADE`: there is one checker to be captured or blocked.
+/// All but the king's moves. `EVADE`: one piece gives check and has to be captured or blocked.
 #[inline(always)]
 fn piece_moves<S: MoveSink, const WHITE: bool, const EVADE: bool>(
     geometry: impl Geometry,
@@ -468,7 +471,7 @@ fn piece_moves<S: MoveSink, const WHITE: bool, const EVADE: bool>(
     for from in list.squares_of((list.of(Kind::Rook) | list.of(Kind::Queen)) & free) {
         geometry.moves(board, Kind::Rook, from, us, sink, allowed);
     }
-    // A pinned piece can't answer a check: it is on the wrong line for that.
+    // A pinned piece can't answer another piece's check: it may not leave its line.
     if !EVADE && checks_and_pins.pinned != 0 {
         for from in list.squares_of(checks_and_pins.pinned) {
             pinned_moves::<S, WHITE>(board, from, sink);
@@ -510,8 +513,8 @@ fn slider_moves<S: MoveSink>(
     }
 }
 
-/// Pushes and captures of one pawn, en passant excepted. `line` is 0 or the step of a pin, along
-/// which it has to stay.
+/// Adds the pushes and captures of one pawn, without en passant. `line` is the step of the line that it is
+/// pinned on, 0 if it is not.
 #[inline(always)]
 fn pawn_moves<S: MoveSink, const WHITE: bool>(
     board: &Board,
@@ -543,7 +546,7 @@ fn pawn_moves<S: MoveSink, const WHITE: bool>(
     }
     for step in captures {
         let to = from.wrapping_add_signed(step);
-        // Off-board columns are empty, and a pawn never stands where it could leave by a row.
+        // No edge test: the off-board columns hold no pieces, and no pawn stands on the last row.
         if at(squares, to) & us.other().bit() != 0 && on_line(step) && allowed(to) {
             add_pawn_move::<S, WHITE>(from, to, sink);
         }
@@ -560,7 +563,7 @@ fn add_pawn_move<S: MoveSink, const WHITE: bool>(from: u8, to: u8, sink: &mut S)
     }
 }
 
-/// A pinned piece moves only along the line through its king; a knight never.
+/// Adds a pinned piece's moves: along the line to its king only, so none for a knight.
 fn pinned_moves<S: MoveSink, const WHITE: bool>(board: &Board, from: u8, sink: &mut S) {
     let us = side_of(WHITE);
     let line = line_step(board.king(us).raw(), from);
@@ -602,12 +605,12 @@ mod tests {
 
     #[test]
     fn vectors_find_the_same_moves_in_the_same_order() {
-        let Some(vector) = Avx512::new() else { return };
+        let Some(avx512) = Avx512::new() else { return };
         for fen in POSITIONS {
             let mut board = Board::from_fen(fen).unwrap();
             for mv in board.legal_moves() {
                 board.play(mv);
-                assert_eq!(all_ways(vector, &board), all_ways(Walk, &board), "{}", board.to_fen());
+                assert_eq!(all_ways(avx512, &board), all_ways(Walk, &board), "{}", board.to_fen());
                 board.unmake(&mut ());
             }
         }

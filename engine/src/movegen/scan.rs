@@ -1,4 +1,4 @@
-//! Pseudo-legal moves in micro-Max's order, and legality of a single move.
+//! Pseudo-legal moves in micro-Max's order, and the legality of a single move.
 
 use super::legal::{ChecksAndPins, castling_is_legal};
 use crate::attack::{at, attacks, line_step, on_board, steps};
@@ -7,9 +7,8 @@ use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Piece, Side};
 use crate::square::{OFF_BOARD, Square};
 
-/// The pseudo-legal moves in micro-Max's scan order: squares from `start` on, cyclically, for the
-/// piece there the steps of its kind, for a step the squares outwards. What makes them pseudo-legal
-/// is that the king may be left to be captured. Promotions come queen, rook, bishop, knight; castling comes last of
+/// The pseudo-legal moves in micro-Max's scan order: squares from `start` on, cyclically; for the piece
+/// there the steps of its kind; for a step the squares outwards. They may leave the king in check. Promotions come queen, rook, bishop, knight; castling comes last of
 /// the king's moves, queen side first.
 #[must_use]
 pub fn scan(board: &Board, start: Square) -> MoveList {
@@ -73,7 +72,7 @@ fn scan_ray(board: &Board, piece: Piece, from: Square, step: i8, list: &mut Move
     }
 }
 
-/// Whether a pseudo-legal move leaves the own king safe.
+/// Whether a pseudo-legal move leaves the mover's king unattacked.
 #[must_use]
 pub fn is_legal(board: &Board, mv: Move) -> bool {
     is_legal_with(board, &ChecksAndPins::new(board), mv)
@@ -106,8 +105,8 @@ pub fn legal_scan(board: &Board, start: Square) -> MoveList {
     list
 }
 
-/// The move with these bits, if it is legal here: for moves from a table, where another position may
-/// have left them. Promotion bits that mean nothing have to be 0. The checks_and_pins are this board's.
+/// The move with these bits if it is legal here. Confirms hash moves, which another position with the
+/// same key may have stored. The promotion bits of any other move have to be 0. `checks_and_pins` are this board's.
 #[must_use]
 pub fn confirm(board: &Board, checks_and_pins: &ChecksAndPins, raw: u16) -> Option<Move> {
     let mv = Move::from_raw(raw)?;
@@ -145,8 +144,8 @@ fn pushes(board: &Board, us: Side, from: u8, to: u8) -> bool {
     empty(once) && (to == once || twice)
 }
 
-/// Whether a move gives check, by the piece that moves or one behind it. Castling and en passant may be
-/// told wrongly: meant for deciding what to look at, not for the rules.
+/// Whether a legal move gives check, directly or by discovery. May be wrong for castling, en passant and
+/// promotion: good enough for pruning and ordering, not for the rules.
 #[must_use]
 pub fn gives_check(board: &Board, mv: Move) -> bool {
     let us = board.side_to_move();
