@@ -1,7 +1,7 @@
 //! FEN in and out, and the validity of positions.
 //!
-//! Read are 4 to 6 fields; castling rights as `KQkq` (the outermost rook of that wing, as X-FEN has
-//! it) or as the letters of rook files (Shredder). Written is `KQkq` wherever it means the same.
+//! Reads 4 to 6 fields, with castling rights as `KQkq` (the outermost rook of that wing, as in X-FEN) or as
+//! the letters of rook files (Shredder-FEN). Writes `KQkq` wherever that is unambiguous.
 //! Source: <https://www.chessprogramming.org/Forsyth-Edwards_Notation>.
 
 use crate::board::{Board, Setup};
@@ -10,7 +10,7 @@ use crate::square::{Square, Step};
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a FEN is not a position that chess can be played from.
+/// Why a FEN is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "each is described by the message it displays")]
 pub enum FenError {
@@ -79,7 +79,7 @@ impl fmt::Display for FenError {
 
 impl std::error::Error for FenError {}
 
-/// The pieces by square, as the first field gives them.
+/// The first field: pieces by row and file.
 type Placement = [[Option<Piece>; 8]; 8];
 
 impl Board {
@@ -132,7 +132,8 @@ impl Board {
         Ok(board)
     }
 
-    /// The position as FEN, with `KQkq` where that says which rook castles and rook files where not.
+    /// The position as FEN. Castling rights are `KQkq`, or the rook's file where that would mean another
+    /// rook.
     #[must_use]
     pub fn to_fen(&self) -> String {
         self.write_fen(|side, rook, king_side| {
@@ -145,7 +146,7 @@ impl Board {
         })
     }
 
-    /// The position as FEN with the rook files as castling rights: `HAha`.
+    /// The position as Shredder-FEN: rook files as castling rights, `HAha`.
     #[must_use]
     pub fn to_shredder_fen(&self) -> String {
         self.write_fen(|_, rook, _| file_letter(rook))
@@ -262,7 +263,7 @@ fn check_pieces(placement: &Placement) -> Result<(), FenError> {
     }
 }
 
-/// The rook farthest from the king on this wing of the home row, if the king is at home too.
+/// The outermost rook on this wing of the home row, if the king is on that row too.
 fn outermost_rook(
     piece_on: impl Fn(Square) -> Option<Piece>,
     side: Side,

@@ -1,4 +1,4 @@
-//! Boards and moves as people and UCI write them: the diagram, and moves such as `e2e4`.
+//! Text of boards and moves: the diagram, and moves in UCI notation such as `e2e4`. FEN is `fen`'s.
 
 use crate::board::Board;
 use crate::moves::Move;
@@ -6,7 +6,7 @@ use crate::piece::Piece;
 use crate::square::Square;
 use std::fmt;
 
-/// A move's text that means no legal move.
+/// Why a move's text is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MoveTextError {
     /// Not of the form e2e4 or e7e8q.
@@ -29,8 +29,8 @@ impl fmt::Display for MoveTextError {
 impl std::error::Error for MoveTextError {}
 
 impl Board {
-    /// The move as UCI writes it: `e2e4`, `e7e8q`, and castling as `e1g1`, or as king takes own
-    /// rook (`e1h1`) in Chess960.
+    /// A legal move in UCI notation: `e2e4`, `e7e8q`. Castling is `e1g1`, in Chess960 king takes own rook
+    /// (`e1h1`).
     #[must_use]
     pub fn uci_text(&self, mv: Move, chess960: bool) -> String {
         let (from, to) = (mv.from(), mv.to());
@@ -45,11 +45,11 @@ impl Board {
         format!("{from}{to}")
     }
 
-    /// The legal move that a text means. Castling may be written both ways, whatever the mode; where
-    /// `e1g1` is both a king's move and castling, it is the king's move.
+    /// The legal move with this text in UCI notation. Castling is read in both forms. Where `e1g1` is both
+    /// a king's step and castling, it is the king's step.
     ///
     /// # Errors
-    /// If the text is no move, or the move is not legal.
+    /// If the text is no move or the move is not legal.
     pub fn parse_uci(&self, text: &str) -> Result<Move, MoveTextError> {
         let well_formed = text.is_ascii()
             && matches!(text.len(), 4 | 5)

@@ -1,13 +1,13 @@
-//! Attacks on the board: checks, safe squares, and whether an en-passant capture is legal.
+//! Attacks on the board: checks, squares that are safe for a king, and legal en-passant captures.
 
-use super::{Board, NONE};
+use super::Board;
 use crate::attack::{self, Squares, at};
 use crate::machine::vector::{self, Avx512, Kernel};
 use crate::piece::{Kind, Piece, Side};
-use crate::square::Square;
+use crate::square::{NO_SQUARE, Square};
 
 impl Board {
-    /// The squares of the pieces that give check.
+    /// The squares of the pieces that give check to the side to move.
     pub fn checkers(&self) -> impl Iterator<Item = Square> {
         let king = self.king(self.side).raw();
         self.attackers(king, self.side.other()).map(Square::from_index_masked)
@@ -19,13 +19,13 @@ impl Board {
         self.checkers().next().is_some()
     }
 
-    /// [`Board::in_check`] for a position that a legal move has led to: only the piece that moved can give
-    /// check, or one behind the square that it left.
+    /// As [`Board::in_check`], for a position that a legal move has led to. Faster: looks only for a direct
+    /// check by the piece that moved and a discovered one through the square that it left.
     #[must_use]
     #[inline]
     pub(crate) fn in_check_after_move(&self) -> bool {
         let Some(undo) = self.history.last() else { return self.in_check() };
-        // Passing never gives check.
+        // A null move never gives check.
         let Some(mv) = undo.mv else { return false };
         let them = self.side.other();
         if self.was_castling(undo, mv, them) || undo.was_en_passant(mv) {
@@ -37,18 +37,18 @@ impl Board {
             || self.is_open_to_slider(king, from, them)
     }
 
-    /// Whether the first piece seen from `target` in the direction of `left` is a slider of this side that
-    /// attacks `target`. A piece on `left` counts as gone.
+    /// Whether a slider of `by` attacks `target` along the line through `vacated`, with that square
+    /// emptied.
     #[inline]
-    pub(crate) fn is_open_to_slider(&self, target: u8, left: u8, by: Side) -> bool {
-        let step = attack::line_step(target, left);
+    pub(crate) fn is_open_to_slider(&self, target: u8, vacated: u8, by: Side) -> bool {
+        let step = attack::line_step(target, vacated);
         if step == 0 {
             return false;
         }
         let mut square = target.wrapping_add_signed(step);
         while attack::on_board(square) {
             let piece = at(&self.squares.0, square);
-            if piece != 0 && square != left {
+            if piece != 0 && square != vacated {
                 return piece & by.bit() != 0
                     && piece & 7 > Kind::King as u8
                     && attack::reaches(piece, square, target);
@@ -58,14 +58,14 @@ impl Board {
         false
     }
 
-    /// Whether the side that has just moved left its king to be captured: never so after a legal
-    /// move.
+    /// Whether the side to move could capture the king: never so after a legal move.
     #[must_use]
     pub(crate) fn king_can_be_captured(&self) -> bool {
         let them = self.side.other();
         self.attackers(self.king(them).raw(), self.side).next().is_some()
     }
 
+    /// The squares of `by`'s pieces that attack `target`.
     fn attackers(&self, target: u8, by: Side) -> impl Iterator<Item = u8> {
         let list = self.list(by);
         list.squares_of(list.all()).filter(move |&from| {
@@ -73,21 +73,20 @@ impl Board {
         })
     }
 
-    /// Whether a side's king is safe from all of `squares`' attackers once it stands on `king`, its
-    /// pieces having left the `vacated` squares and `blocker`, which is no enemy's, being occupied by one of
-    /// them.
+    /// Whether `side`'s king would be unattacked on `king`, with `vacated` emptied and `blocker` occupied.
+    /// No enemy piece may stand on `blocker`; [`NO_SQUARE`] for none.
     #[inline]
     pub(crate) fn is_safe(&self, king: u8, side: Side, vacated: [u8; 2], blocker: u8) -> bool {
         match Avx512::new() {
-            Some(vector) => {
+            Some(avx512) => {
                 let squares = &self.squares.0;
-                vector.run(Safety { squares, king, side, vacated, blocker })
+                avx512.run(UnattackedKing { squares, king, side, vacated, blocker })
             }
             None => self.is_safe_by_list(king, side, vacated, blocker),
         }
     }
 
-    /// [`Board::is_safe`] without vectors.
+    /// [`Board::is_safe`] without AVX-512.
     #[inline(never)]
     fn is_safe_by_list(&self, king: u8, side: Side, vacated: [u8; 2], blocker: u8) -> bool {
         let them = self.list(side.other());
@@ -102,17 +101,17 @@ impl Board {
         })
     }
 
-    /// Whether the pawn on `from` may legally capture en passant on `to`: after both pawns have
-    /// gone from their row, nothing attacks the king.
+    /// Whether `side`'s pawn on `from` may capture en passant on `to`: its king must be unattacked with both
+    /// pawns gone from their row.
     pub(crate) fn en_passant_is_legal(&self, from: u8, to: u8, side: Side) -> bool {
         self.is_safe(self.king(side).raw(), side, [from, to ^ 16], to)
     }
 
-    /// [`Board::raw_en_passant`] if a legal capture exists there, else no square.
+    /// [`Board::raw_en_passant`] if a capture there is legal, else [`NO_SQUARE`].
     pub(super) fn usable_en_passant(&self) -> u8 {
         let target = self.raw_en_passant;
-        if target == NONE {
-            return NONE;
+        if target == NO_SQUARE {
+            return NO_SQUARE;
         }
         let pawn = Piece::new(self.side, self.side.pawn()).raw();
         let capturable = attack::pawn_attack_origins(self.side, target).iter().any(|&from| {
@@ -120,22 +119,19 @@ impl Board {
                 && at(&self.squares.0, from) == pawn
                 && self.en_passant_is_legal(from, target, self.side)
         });
-        if capturable { target } else { NONE }
+        if capturable { target } else { NO_SQUARE }
     }
 }
 
-/// Whether `middle` lies strictly between two squares of one line.
+/// Whether `middle` lies strictly between two squares of one line. [`NO_SQUARE`] lies between none.
 #[inline(always)]
 fn is_between(middle: u8, from: u8, to: u8) -> bool {
     let step = attack::line_step(from, to);
-    step != 0
-        && attack::line_step(from, middle) == step
-        && attack::line_step(middle, to) == step
-        && middle != NONE
+    step != 0 && attack::line_step(from, middle) == step && attack::line_step(middle, to) == step
 }
 
-/// [`Board::is_safe`] as a task for vectors.
-struct Safety<'a> {
+/// [`Board::is_safe`] with AVX-512.
+struct UnattackedKing<'a> {
     squares: &'a Squares,
     king: u8,
     side: Side,
@@ -143,18 +139,18 @@ struct Safety<'a> {
     blocker: u8,
 }
 
-impl Kernel for Safety<'_> {
+impl Kernel for UnattackedKing<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self, vector: Avx512) -> bool {
-        let around = vector.rays_to(self.squares, self.king);
+    fn run(self, avx512: Avx512) -> bool {
+        let rays = avx512.rays_to(self.squares, self.king);
         let lane = |square: u8| vector::lane_of(self.king, square);
         let blocked = lane(self.blocker);
-        let left = around.occupied & !(lane(self.vacated[0]) | lane(self.vacated[1]) | blocked);
-        let near = vector::visible(left | blocked, around.on_board) & left;
-        let theirs = if self.side == Side::White { !around.white } else { around.white };
-        let attackers = around.attackers.iter().fold(0, |all, lanes| all | lanes);
+        let left = rays.occupied & !(lane(self.vacated[0]) | lane(self.vacated[1]) | blocked);
+        let near = vector::visible(left | blocked, rays.on_board) & left;
+        let theirs = if self.side == Side::White { !rays.white } else { rays.white };
+        let attackers = rays.attackers.iter().fold(0, |all, lanes| all | lanes);
         near & theirs & attackers == 0
     }
 }
@@ -165,7 +161,7 @@ mod tests {
     use crate::bench::POSITIONS;
 
     #[test]
-    fn vectors_see_the_same_dangers() {
+    fn avx512_sees_the_same_attacks() {
         for fen in POSITIONS {
             let board = Board::from_fen(fen).unwrap();
             for side in Side::ALL {
@@ -175,7 +171,7 @@ mod tests {
                         board.is_safe(to, side, vacated, blocker)
                             == board.is_safe_by_list(to, side, vacated, blocker)
                     };
-                    assert!(agrees([king; 2], NONE), "{fen}: {side} {to:x}");
+                    assert!(agrees([king; 2], NO_SQUARE), "{fen}: {side} {to:x}");
                     // As when a rook castles or a pawn is captured en passant.
                     let theirs = |square| at(&board.squares.0, square) & side.other().bit() != 0;
                     let others = Square::all().map(Square::raw).filter(|&square| square != to);
@@ -186,5 +182,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn no_square_is_between_none() {
+        for from in Square::all().map(Square::raw) {
+            for to in Square::all().map(Square::raw) {
+                assert!(!is_between(NO_SQUARE, from, to), "{from:x} {to:x}");
+            }
+        }
+        assert!(is_between(0x22, 0x00, 0x77) && !is_between(0x77, 0x00, 0x22));
     }
 }

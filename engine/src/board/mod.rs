@@ -1,4 +1,7 @@
-//! The board: squares, piece lists, keys, rules and history, with make and unmake.
+//! The board: squares, piece lists, keys and history, with make and unmake.
+//!
+//! Beside it are attacks on it and the draws by rule. FEN, legal moves and texts are added to [`Board`] by
+//! `fen`, `movegen` and `text`, which build on this module.
 
 mod attacks;
 mod rules;
@@ -7,47 +10,43 @@ use crate::attack::{self, Squares, at};
 use crate::keys::{Keys, Zobrist};
 use crate::moves::Move;
 use crate::piece::{Kind, Piece, Side};
-use crate::square::Square;
+use crate::square::{NO_SQUARE, Square};
 
 pub use rules::{FIFTY_MOVES, GameEnd};
-
-/// No square: the off-board coordinate that micro-Max uses too.
-const NONE: u8 = 128;
 
 /// The list index of both kings.
 const KING_INDEX: u32 = 0;
 
-/// What is told of every change that [`Board::make`] makes, so that an evaluation can follow the
-/// board without the board knowing it. `()` is the observer that does not care.
+/// Is told of every change that [`Board::make`] makes, so that an evaluation can be updated incrementally
+/// without the board knowing it. `()` ignores everything.
 ///
-/// All vanishings of a move come before its appearances: in Chess960 the king and the rook may swap
-/// squares.
+/// All pieces of a move vanish before any appears: in Chess960 king and rook may swap squares.
 pub trait Observer {
     /// A move is about to be made on this board.
     fn push(&mut self, _board: &Board, _mv: Move) {}
     /// A piece leaves a square.
     fn vanish(&mut self, _piece: Piece, _square: Square) {}
-    /// A piece comes to stand on a square.
+    /// A piece is put on a square.
     fn appear(&mut self, _piece: Piece, _square: Square) {}
-    /// The move is made, and the board is as it stands after it.
+    /// The move is made: this is the board after it.
     fn finish_move(&mut self, _board: &Board) {}
-    /// The last move that was pushed is taken back.
+    /// The last pushed move is taken back.
     fn pop(&mut self) {}
 }
 
 impl Observer for () {}
 
-/// The squares on two cache lines, no more.
+/// The squares, aligned so that they take two cache lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[repr(align(64))]
 struct Aligned(Squares);
 
-/// The pieces of one side, each under an index that it keeps from set-up to capture.
+/// The pieces of one side, each with an index that it keeps until it is captured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PieceList {
-    /// Where the piece with this index stands; stale once captured.
+    /// The square of the piece with this index; stale once it is captured.
     squares: [u8; 16],
-    /// For each kind, the set of indices of its pieces.
+    /// The indices of each kind's pieces, as a set of bits.
     by_kind: [u16; 8],
 }
 
@@ -75,7 +74,7 @@ impl PieceList {
         k[1] | k[2] | k[3] | k[4] | k[5] | k[6] | k[7]
     }
 
-    /// The squares of a set of pieces.
+    /// The squares of a set of indices.
     #[inline(always)]
     pub(crate) fn squares_of(&self, mut set: u16) -> impl Iterator<Item = u8> {
         std::iter::from_fn(move || {
@@ -89,8 +88,8 @@ impl PieceList {
     }
 }
 
-/// What castling needs to know that does not change during a game: which pieces's moves cost which
-/// rights and where the rooks with a right stand. Chess960 makes this data.
+/// The part of castling that a game does not change: which moves lose which rights, and the rooks' squares.
+/// Data and not code because of Chess960.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct CastlingSetup {
     /// Rights lost when a move leaves or enters this square.
@@ -109,7 +108,7 @@ const fn right_number(side: Side, king_side: bool) -> usize {
     2 * side.index() + king_side as usize
 }
 
-/// What a move changed that can't be computed back.
+/// What unmaking a move needs and can't compute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Undo {
     keys: Keys,
@@ -132,7 +131,7 @@ impl Undo {
         self.mv
     }
 
-    /// Whether the move, which is this one's, captured en passant.
+    /// Whether `mv`, the move that this undoes, captured en passant.
     #[inline]
     fn was_en_passant(&self, mv: Move) -> bool {
         self.captured != 0
@@ -141,7 +140,7 @@ impl Undo {
             && mv.from().file() != mv.to().file()
     }
 
-    /// The side that made it and whether a pawn became a queen by it.
+    /// The side that promoted to a queen by this move, if it was such a move.
     #[must_use]
     pub fn queened(&self) -> Option<Side> {
         let mv = self.mv?;
@@ -152,23 +151,22 @@ impl Undo {
     }
 }
 
-/// A position with the history of its game.
+/// A position with its history.
 #[derive(Clone)]
 pub struct Board {
     squares: Aligned,
-    /// The list index of the piece on each square; stale where the square is empty.
+    /// The list index of the piece on each square; stale on empty squares.
     indices: [u8; 128],
     lists: [PieceList; 2],
     keys: Keys,
     side: Side,
     rights: u8,
-    /// The square a pawn has just jumped over, whether or not anything can capture there.
+    /// The square that a pawn has just jumped over, whether or not it can be captured there.
     raw_en_passant: u8,
     /// The same, only if an en-passant capture is legal.
     en_passant: u8,
     halfmove_clock: u16,
-    /// How many of the last half-moves could be taken back by moving: no capture, no pawn move and no
-    /// null move is among them.
+    /// Half-moves since the last capture, pawn move or null move: a repetition can't be older.
     reversible: u16,
     /// Half-moves since white's first move of move 1.
     ply: u32,
@@ -177,7 +175,7 @@ pub struct Board {
     history: Vec<Undo>,
 }
 
-/// The raw material of a position, for [`Board::assemble`]; `fen` fills and validates it.
+/// The parts of a position, for [`Board::assemble`]. `fen` reads and validates them.
 pub(crate) struct Setup {
     pub(crate) pieces: Vec<(Piece, Square)>,
     pub(crate) side: Side,
@@ -189,7 +187,7 @@ pub(crate) struct Setup {
 }
 
 impl Board {
-    /// Puts the pieces on the board. At most 16 a side and one king each: `fen` has checked it.
+    /// The board of these parts, which must be valid: at most 16 pieces a side and one king each.
     pub(crate) fn assemble(setup: &Setup) -> Board {
         let mut board = Board {
             squares: Aligned([0; 128]),
@@ -198,13 +196,13 @@ impl Board {
             keys: Keys::default(),
             side: setup.side,
             rights: 0,
-            raw_en_passant: setup.en_passant.map_or(NONE, Square::raw),
-            en_passant: NONE,
+            raw_en_passant: setup.en_passant.map_or(NO_SQUARE, Square::raw),
+            en_passant: NO_SQUARE,
             halfmove_clock: setup.halfmove_clock,
             reversible: 0,
             ply: 2 * (u32::from(setup.fullmove_number).max(1) - 1)
                 + u32::from(setup.side == Side::Black),
-            castling: CastlingSetup { rights_lost: [0; 128], rooks: [NONE; 4] },
+            castling: CastlingSetup { rights_lost: [0; 128], rooks: [NO_SQUARE; 4] },
             zobrist: Zobrist::get(),
             history: Vec::new(),
         };
@@ -250,7 +248,7 @@ impl Board {
         &self.squares.0
     }
 
-    /// One side's pieces.
+    /// The pieces of a side.
     #[inline(always)]
     pub(crate) const fn list(&self, side: Side) -> &PieceList {
         &self.lists[side.index()]
@@ -269,7 +267,7 @@ impl Board {
         Square::from_index_masked(self.list(side).square(KING_INDEX))
     }
 
-    /// How many pieces of this kind a side has, 0 to 16.
+    /// The number of a side's pieces of this kind, 0 to 16.
     #[must_use]
     pub const fn count(&self, side: Side, kind: Kind) -> u32 {
         self.list(side).of(kind).count_ones()
@@ -299,14 +297,14 @@ impl Board {
         Square::from_index(self.castling.rooks[right_number(side, king_side)])
     }
 
-    /// The square that a pawn has just jumped over, if an en-passant capture there is legal.
+    /// The en-passant square, if a capture there is legal.
     #[must_use]
     #[inline]
     pub const fn en_passant(&self) -> Option<Square> {
         Square::from_index(self.en_passant)
     }
 
-    /// The square that a pawn has just jumped over, whether or not it can be captured.
+    /// The square that a pawn has just jumped over, whether or not it can be captured there.
     #[must_use]
     #[inline]
     pub const fn raw_en_passant(&self) -> Option<Square> {
@@ -398,8 +396,8 @@ impl Board {
 
     /// Makes a legal move and tells the observer.
     ///
-    /// A move that is not legal leaves the board in a state without meaning; texts from outside go
-    /// through [`Board::parse_uci`].
+    /// An illegal move leaves the board in a meaningless state. For moves from outside use
+    /// [`Board::parse_uci`].
     pub fn make<O: Observer>(&mut self, mv: Move, observer: &mut O) {
         observer.push(self, mv);
         let (from, to) = (mv.from().raw(), mv.to().raw());
@@ -433,7 +431,7 @@ impl Board {
 
         let index = self.index_on(from);
         let mut placed = moved;
-        self.raw_en_passant = NONE;
+        self.raw_en_passant = NO_SQUARE;
         if is_pawn {
             self.halfmove_clock = 0;
             self.reversible = 0;
@@ -477,7 +475,7 @@ impl Board {
         });
     }
 
-    /// The end that all moves share: rights, turn, and the usable en-passant square.
+    /// The last part of every move: castling rights, side to move, usable en-passant square and keys.
     fn finish_make(&mut self, mut keys: Keys, lost_rights: u8) {
         if self.rights & lost_rights != 0 {
             keys ^= self.zobrist.rights(self.rights);
@@ -508,12 +506,13 @@ impl Board {
         observer.appear(rook_piece, Square::from_index_masked(rook_to));
         self.halfmove_clock = self.halfmove_clock.saturating_add(1);
         self.reversible = self.reversible.saturating_add(1);
-        self.raw_en_passant = NONE;
+        self.raw_en_passant = NO_SQUARE;
         self.finish_make(keys, self.lost_rights(king_from, rook_from));
         observer.finish_move(self);
     }
 
-    /// Moves king and rook at once, each given as (piece, from, to); their squares may overlap.
+    /// Moves king and rook, each given as (piece, from, to). Both are lifted first, as one may go to the
+    /// other's square.
     fn move_two(&mut self, king: (u8, u8, u8), rook: (u8, u8, u8)) {
         let king_index = self.index_on(king.1);
         let rook_index = self.index_on(rook.1);
@@ -523,8 +522,8 @@ impl Board {
         self.put(rook.0, rook_index, rook.2);
     }
 
-    /// The keys after a move, but for castling, promotion, lost rights and en passant: good enough to
-    /// fetch what is stored about the position before the move is made.
+    /// The keys after a move, wrong for castling, promotion, lost rights and en passant. For prefetching the
+    /// bucket of the position before the move is made.
     #[must_use]
     #[inline]
     pub(crate) fn likely_keys_after(&self, mv: Move) -> Keys {
@@ -535,13 +534,13 @@ impl Board {
         if target == 0 { keys } else { keys ^ self.key(target, to) }
     }
 
-    /// Passes the turn. Legal only when not in check; observers are not told, as nothing moves.
+    /// Makes a null move. Not allowed in check. Observers are not told, as no piece moves.
     pub fn make_null(&mut self) {
         self.remember(None, 0, 0, 0);
         let keys = self.keys ^ self.en_passant_key() ^ self.zobrist.side();
         self.halfmove_clock = self.halfmove_clock.saturating_add(1);
         self.reversible = 0;
-        self.raw_en_passant = NONE;
+        self.raw_en_passant = NO_SQUARE;
         self.finish_make(keys, 0);
     }
 
@@ -551,13 +550,13 @@ impl Board {
         self.history.last().is_some_and(|undo| undo.mv.is_none())
     }
 
-    /// Makes a legal move of the game, with nobody watching.
+    /// Makes a legal move without an observer.
     pub fn play(&mut self, mv: Move) {
         self.make(mv, &mut ());
     }
 
-    /// Whether a move of this side was castling: a king can only have gone to the square of a rook that
-    /// it might castle with by castling.
+    /// Whether a move that this side made was castling: the king went to the square of a rook that it had
+    /// the right to castle with.
     #[inline]
     fn was_castling(&self, undo: &Undo, mv: Move, us: Side) -> bool {
         let (from, to) = (mv.from().raw(), mv.to().raw());
@@ -567,7 +566,7 @@ impl Board {
             && self.castling.rooks[wing] == to
     }
 
-    /// Takes back the last move; nothing happens if there is none.
+    /// Unmakes the last move; does nothing if there is none.
     pub fn unmake<O: Observer>(&mut self, observer: &mut O) {
         let Some(undo) = self.history.pop() else { return };
         if undo.mv.is_some() {
@@ -623,8 +622,8 @@ impl Board {
         keys
     }
 
-    /// Recomputes all that is kept up to date move by move and compares: lists against squares,
-    /// keys, kings, rights, en passant. Slow; for tests and debugging.
+    /// Whether all that is updated incrementally equals what is computed from the squares: lists, keys,
+    /// rights, en passant. Slow; for tests and debugging.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         let mut found = [PieceList::new(), PieceList::new()];

@@ -1,10 +1,10 @@
-//! The rules that end a game without asking for a move: repetition, fifty moves, too little material.
-//! `movegen` knows the others.
+//! Draws by rule: repetition, fifty moves, insufficient material. Mate and stalemate need legal moves and
+//! are `movegen`'s.
 
 use super::Board;
 use crate::piece::Kind;
 
-/// The number of half-moves without capture or pawn move at which the game is drawn.
+/// The number of half-moves without a capture or pawn move at which the game is drawn.
 pub const FIFTY_MOVES: u16 = 100;
 
 /// How a game has ended by the rules.
@@ -18,12 +18,12 @@ pub enum GameEnd {
     FiftyMoves,
     /// The position has occurred three times.
     Repetition,
-    /// Neither side has the pieces for a mate.
+    /// Neither side can mate.
     InsufficientMaterial,
 }
 
 impl Board {
-    /// How often the position stood on the board before, since the last irreversible move.
+    /// How often the position occurred before, since the last capture or pawn move.
     #[must_use]
     pub fn repetitions(&self) -> usize {
         let reversible = usize::from(self.halfmove_clock);
@@ -37,13 +37,13 @@ impl Board {
             .count()
     }
 
-    /// Whether a search that is `ply` half-moves below its root should see a draw by repetition: the
-    /// position stood on the board below the root already, or twice before.
+    /// Whether a search `ply` half-moves below its root should score a draw by repetition: the position
+    /// occurred before within the search, or twice in all.
     #[must_use]
     pub fn is_repetition(&self, ply: usize) -> bool {
         let made = self.history.len();
         let mut before = 0;
-        // Sooner than after four half-moves nothing can stand as it stood.
+        // No position recurs in fewer than four half-moves.
         for distance in (4..=usize::from(self.reversible).min(made)).step_by(2) {
             if self.history[made - distance].keys == self.keys {
                 before += 1;
@@ -55,8 +55,8 @@ impl Board {
         false
     }
 
-    /// Whether no sequence of legal moves leads to a mate by either side: bare kings, one minor
-    /// piece, or only bishops that all stand on one colour.
+    /// Whether neither side can mate by any sequence of legal moves: bare kings, one minor piece, or only
+    /// bishops, all on squares of one colour.
     #[must_use]
     pub fn insufficient_material(&self) -> bool {
         let mut minors = 0;
@@ -76,7 +76,7 @@ impl Board {
         minors <= 1 || (knights == 0 && bishop_colours.count_ones() == 1)
     }
 
-    /// Whether the game is drawn by a rule that holds whatever moves there are, and by which one.
+    /// The rule by which the game is drawn, if it is. Stalemate is not looked for.
     pub(crate) fn draw_by_rule(&self) -> Option<GameEnd> {
         if self.insufficient_material() {
             Some(GameEnd::InsufficientMaterial)

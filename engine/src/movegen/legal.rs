@@ -9,7 +9,7 @@ use crate::board::{Board, right_bit};
 use crate::machine::vector::{self, Avx512, Kernel};
 use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Side};
-use crate::square::{OFF_BOARD, Square};
+use crate::square::{NO_SQUARE, OFF_BOARD, Square};
 
 /// Receives generated moves: keeps or only counts them, all or a part.
 trait MoveSink {
@@ -114,7 +114,7 @@ pub fn king_is_safe(board: &Board, mv: Move) -> bool {
     let king = board.king(us);
     let to = mv.to().raw();
     // Castling is generated only where it is legal.
-    mv.from() != king || board.is_castling(mv) || board.is_safe(to, us, [king.raw(); 2], OFF_BOARD)
+    mv.from() != king || board.is_castling(mv) || board.is_safe(to, us, [king.raw(); 2], NO_SQUARE)
 }
 
 /// The number of legal moves, without making a list.
@@ -396,7 +396,7 @@ fn king_moves<S: MoveSink, const WHITE: bool>(
 ) {
     let us = side_of(WHITE);
     let king = board.king(us).raw();
-    let allowed = |to: u8| !S::LEGAL_KING || board.is_safe(to, us, [king, king], OFF_BOARD);
+    let allowed = |to: u8| !S::LEGAL_KING || board.is_safe(to, us, [king, king], NO_SQUARE);
     geometry.moves(board, Kind::King, king, us, sink, allowed);
 }
 
@@ -438,7 +438,7 @@ pub(super) fn castling_is_legal(board: &Board, us: Side, king_side: bool) -> boo
     });
     crossed_is_free
         && (king.min(king_to)..=king.max(king_to))
-            .all(|square| square == king_to || board.is_safe(square, us, [king, king], OFF_BOARD))
+            .all(|square| square == king_to || board.is_safe(square, us, [king, king], NO_SQUARE))
         && board.is_safe(king_to, us, [king, rook], rook_to)
 }
 

@@ -1,4 +1,4 @@
-//! What a board says by its legal moves: the moves themselves and the end of a game.
+//! What a board says by its legal moves: mate, stalemate and the end of a game.
 
 use super::{count_legal, legal_moves};
 use crate::board::{Board, GameEnd};

@@ -5,7 +5,7 @@ use crate::attack::{at, attacks, line_step, on_board, steps};
 use crate::board::Board;
 use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Piece, Side};
-use crate::square::{OFF_BOARD, Square};
+use crate::square::{NO_SQUARE, Square};
 
 /// The pseudo-legal moves in micro-Max's scan order: squares from `start` on, cyclically; for the piece
 /// there the steps of its kind; for a step the squares outwards. They may leave the king in check. Promotions come queen, rook, bishop, knight; castling comes last of
@@ -84,7 +84,7 @@ fn is_legal_with(board: &Board, checks_and_pins: &ChecksAndPins, mv: Move) -> bo
     let (from, to) = (mv.from().raw(), mv.to().raw());
     if from == king {
         // Castling comes out of the scan legal.
-        return board.is_castling(mv) || board.is_safe(to, us, [king, king], OFF_BOARD);
+        return board.is_castling(mv) || board.is_safe(to, us, [king, king], NO_SQUARE);
     }
     if board.is_en_passant(mv) {
         return board.en_passant_is_legal(from, to, us);
