@@ -36,12 +36,12 @@ pub struct Slots<'a, E, const WORDS: usize> {
 }
 
 impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
-    /// An empty table of `mebibytes` MiB.
+    /// An empty table of `mebibytes` MiB; 0 counts as 1, as every position needs a bucket.
     ///
     /// # Errors
     /// If the memory can't be had.
     pub fn new(mebibytes: usize) -> Result<Table<E, WORDS>, AllocationError> {
-        let count = mebibytes.saturating_mul((1 << 20) / size_of::<Bucket<WORDS>>());
+        let count = mebibytes.max(1).saturating_mul((1 << 20) / size_of::<Bucket<WORDS>>());
         let buckets = Buckets::zeroed(count)?;
         Ok(Table { buckets, generation: 1, entry: PhantomData })
     }
@@ -157,6 +157,13 @@ mod tests {
         assert_eq!(tt.slots(all).load(7), 0);
         tt.clear();
         assert!((0..100).all(|i| tt.slots(keys(i)).load(i as usize % SLOTS) == 0));
+    }
+
+    #[test]
+    fn a_table_of_no_size_has_the_least() {
+        let tt: Table<u64, 1> = Table::new(0).unwrap();
+        assert_eq!(tt.mebibytes(), 1);
+        assert_eq!(tt.slots(Keys { index: u64::MAX, lock: 0 }).load(0), 0);
     }
 
     #[test]
