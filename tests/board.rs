@@ -96,8 +96,7 @@ fn chess960_start(number: u32) -> (Board, cozy_chess::Board) {
 
 fn to_cozy(mv: Move, board: &Board) -> cozy_chess::Move {
     let square = |square: Square| square.to_string().parse().unwrap();
-    let pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
-    let promotion = (pawn && matches!(mv.to().row(), 0 | 7)).then(|| match mv.promotion_kind() {
+    let promotion = board.is_promotion(mv).then(|| match mv.promotion_kind() {
         Kind::Knight => cozy_chess::Piece::Knight,
         Kind::Bishop => cozy_chess::Piece::Bishop,
         Kind::Rook => cozy_chess::Piece::Rook,
@@ -240,8 +239,13 @@ fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
     random_walks(5, 4_000, |_, board, _| {
         let all = board.legal_moves();
         let (mut noisy, mut quiet) = (MoveList::new(), MoveList::new());
-        let masks = movegen::Masks::new(board);
-        assert_eq!(movegen::Masks::given(board, board.in_check()), masks, "{}", board.to_fen());
+        let masks = movegen::ChecksAndPins::new(board);
+        assert_eq!(
+            movegen::ChecksAndPins::given(board, board.in_check()),
+            masks,
+            "{}",
+            board.to_fen()
+        );
         movegen::noisy_moves(board, &masks, &mut noisy);
         movegen::quiet_moves(board, &masks, &mut quiet);
         for part in [&mut noisy, &mut quiet] {
@@ -256,6 +260,14 @@ fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
             (board.piece_on(mv.to()).is_some() && !own)
                 || (pawn && (last || mv.from().file() != mv.to().file()))
         };
+        for &mv in &all {
+            let own = board.piece_on(mv.to()).is_some_and(|p| p.side() == board.side_to_move());
+            let pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
+            let aside = pawn && mv.from().file() != mv.to().file();
+            assert_eq!(board.is_castling(mv), own, "{mv:?} {}", board.to_fen());
+            assert_eq!(board.is_promotion(mv), pawn && matches!(mv.to().row(), 0 | 7), "{mv:?}");
+            assert_eq!(board.is_en_passant(mv), aside && board.piece_on(mv.to()).is_none());
+        }
         assert!(noisy.iter().all(captures) && !quiet.iter().any(captures), "{}", board.to_fen());
 
         // Moves of other positions, as a hash table may bring them, and bits of any kind.
@@ -279,12 +291,7 @@ fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
 fn checks_are_foreseen() {
     random_walks(6, 4_000, |_, board, _| {
         for mv in board.legal_moves() {
-            let pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
-            let special =
-                pawn && (matches!(mv.to().row(), 0 | 7) || mv.from().file() != mv.to().file());
-            let castling =
-                board.piece_on(mv.to()).is_some_and(|p| p.side() == board.side_to_move());
-            if special || castling {
+            if board.is_promotion(mv) || board.is_en_passant(mv) || board.is_castling(mv) {
                 continue;
             }
             let foreseen = movegen::gives_check(board, mv);

@@ -1,7 +1,16 @@
-//! The repository's own shape: no test that is never compiled, nothing unexpected at the top.
+//! The repository's own shape: no test that is never compiled, nothing unexpected at the top, no import
+//! that runs up.
+
+mod floors;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The engine's modules from the ground up, as the crate's docs explain them.
+const ENGINE: [&str; 18] = [
+    "square", "piece", "score", "moves", "keys", "attack", "machine", "board", "fen", "movegen",
+    "text", "perft", "hash", "params", "eval", "search", "selfplay", "bench",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -33,5 +42,19 @@ fn the_top_level_is_what_was_agreed() {
     for name in names(&root()) {
         let expected = name.starts_with('.') || name == "target" || AGREED.contains(&&*name);
         assert!(expected, "{name} stands at the top level");
+    }
+}
+
+#[test]
+fn no_import_runs_up() {
+    for (source, from_the_ground) in [("engine/src", &ENGINE[..])] {
+        let files = floors::source_files(&root(), source);
+        for floor in from_the_ground {
+            let path: Vec<&str> = floor.split("::").collect();
+            let found = files.iter().any(|file| file.module.iter().eq(&path));
+            assert!(found, "{source} has no module {floor}");
+        }
+        let faults = floors::faults(&files, from_the_ground);
+        assert!(faults.is_empty(), "\n{}", faults.join("\n"));
     }
 }

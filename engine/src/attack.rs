@@ -1,8 +1,8 @@
 //! Who attacks what, by 0x88 difference.
 //!
-//! On a 0x88 board the difference of two squares tells their relation, wherever they stand. One
-//! table of 240 differences says which kinds of piece could reach from one to the other on an empty
-//! board, a second one the step to take. Source: <https://www.chessprogramming.org/0x88#Attacks>.
+//! On a 0x88 board the difference of two squares alone tells how they lie to each other. One table, indexed
+//! by it, has the kinds of pieces that attack from one to the other on an empty board, a second one the step
+//! that leads there. Source: <https://www.chessprogramming.org/0x88#Attacks>.
 
 use crate::piece::{Kind, Side};
 use crate::square::OFF_BOARD;
@@ -10,8 +10,7 @@ use crate::square::OFF_BOARD;
 /// A board as the raw bytes of its pieces, 0 for empty, in 0x88 coordinates.
 pub(crate) type Squares = [u8; 128];
 
-/// The piece byte on a square; off-board bits of the coordinate are ignored, which keeps the access
-/// within the array without a check.
+/// The piece byte on a square. Bit 7 of the coordinate is ignored, so that no bounds check is needed.
 #[inline(always)]
 pub(crate) const fn at(squares: &Squares, square: u8) -> u8 {
     squares[(square & 0x7f) as usize]
@@ -29,7 +28,7 @@ pub(crate) const fn steps(kind: Kind) -> &'static [i8] {
     }
 }
 
-/// Differences are stored at `to - from + BIAS`; the largest, 0x77, lands on 0xee.
+/// The tables are indexed by `to - from + BIAS`, 0 to 0xee.
 const BIAS: u8 = 0x77;
 
 const REACH: [u8; 256] = reach_table();
@@ -90,14 +89,13 @@ pub(crate) const fn line_step(from: u8, to: u8) -> i8 {
     LINE_STEP[difference(from, to)]
 }
 
-/// Whether the two squares' difference is a leaper's: knight, king or pawn attacks need no look at
-/// the squares between.
+/// Whether nothing can block this piece's attacks: pawns, knights and kings.
 #[inline(always)]
 const fn leaps(piece: u8) -> bool {
     piece & 7 <= Kind::King as u8
 }
 
-/// Whether the piece on `from` attacks `to`, where squares for which `vacated` holds count as empty.
+/// Whether `piece`, standing on `from`, attacks `to`. Squares for which `vacated` holds count as empty.
 #[inline(always)]
 pub(crate) fn attacks(
     squares: &Squares,
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_man_between_blocks_unless_vacated() {
+    fn a_piece_between_blocks_unless_vacated() {
         let rook = Piece::new(Side::White, Kind::Rook).raw();
         let mut squares = [0; 128];
         squares[0x44] = rook;

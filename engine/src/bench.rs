@@ -1,14 +1,13 @@
-//! The signature of a build: fixed positions searched to a fixed depth.
+//! The signature of a build: the node count of fixed positions searched to a fixed depth.
 //!
-//! The node count depends on the search alone, not on the machine. Two builds that count alike play
-//! alike.
+//! It depends on search and evaluation alone, not on the machine: builds with equal counts play the same
+//! moves.
 
-use crate::AllocationError;
 use crate::board::Board;
+use crate::machine::memory::AllocationError;
 use crate::search::{Control, Limits, Searcher, Style, Verdict};
 
-/// The depth that the signature is taken at by the strong search. micro-Max, whose plies cost as much
-/// more, is searched to half of it.
+/// The depth of the strong search. micro-Max, whose iterations cost more, is searched to half of it.
 pub const DEPTH: u32 = 12;
 
 /// The hash table of the signature, in MiB.
@@ -59,17 +58,17 @@ pub const POSITIONS: [&str; 40] = [
     "R5k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1",
 ];
 
-/// One position's result.
+/// The result of one position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Which position, from 1.
+    /// The number of the position, from 1.
     pub number: usize,
     /// Its nodes.
     pub nodes: u64,
 }
 
-/// Searches all positions with both programs to `depth` ([`DEPTH`] if not given) and returns the sum
-/// of nodes. Each search begins with nothing learnt.
+/// Searches all positions with both styles to `depth` ([`DEPTH`] if not given) and returns the sum of nodes.
+/// Each search begins with an empty table and empty histories.
 ///
 /// # Errors
 /// If the memory for the table can't be had.

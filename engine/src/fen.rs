@@ -1,7 +1,7 @@
 //! FEN in and out, and the validity of positions.
 //!
-//! Read are 4 to 6 fields; castling rights as `KQkq` (the outermost rook of that wing, as X-FEN has
-//! it) or as the letters of rook files (Shredder). Written is `KQkq` wherever it means the same.
+//! Reads 4 to 6 fields, with castling rights as `KQkq` (the outermost rook of that wing, as in X-FEN) or as
+//! the letters of rook files (Shredder-FEN). Writes `KQkq` wherever that is unambiguous.
 //! Source: <https://www.chessprogramming.org/Forsyth-Edwards_Notation>.
 
 use crate::board::{Board, Setup};
@@ -10,7 +10,7 @@ use crate::square::{Square, Step};
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a FEN is not a position that chess can be played from.
+/// Why a FEN is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "each is described by the message it displays")]
 pub enum FenError {
@@ -20,7 +20,7 @@ pub enum FenError {
     Letter(char),
     SideToMove(String),
     Castling(String),
-    CastlingWithoutMen(char),
+    CastlingWithoutPieces(char),
     CastlingTwice(char),
     EnPassantText(String),
     EnPassantRank(Square),
@@ -29,7 +29,7 @@ pub enum FenError {
     FullmoveNumber(String),
     NoKing(Side),
     ManyKings(Side),
-    ManyMen(Side),
+    ManyPieces(Side),
     ManyPawns(Side),
     PawnOnLastRank(Square),
     KingCanBeCaptured(Side),
@@ -46,7 +46,7 @@ impl fmt::Display for FenError {
             FenError::Castling(text) => {
                 write!(f, "castling rights are -, KQkq or rook files, not '{text}'")
             }
-            FenError::CastlingWithoutMen(c) => {
+            FenError::CastlingWithoutPieces(c) => {
                 write!(f, "castling right {c} without a king and a rook that have it")
             }
             FenError::CastlingTwice(c) => write!(f, "castling right {c} is given twice"),
@@ -67,7 +67,7 @@ impl fmt::Display for FenError {
             }
             FenError::NoKing(side) => write!(f, "{side} has no king"),
             FenError::ManyKings(side) => write!(f, "{side} has more than one king"),
-            FenError::ManyMen(side) => write!(f, "{side} has more than 16 men"),
+            FenError::ManyPieces(side) => write!(f, "{side} has more than 16 pieces"),
             FenError::ManyPawns(side) => write!(f, "{side} has more than 8 pawns"),
             FenError::PawnOnLastRank(square) => write!(f, "a pawn stands on {square}"),
             FenError::KingCanBeCaptured(side) => {
@@ -79,10 +79,17 @@ impl fmt::Display for FenError {
 
 impl std::error::Error for FenError {}
 
-/// The men by square, as the first field gives them.
+/// The first field: pieces by row and file.
 type Placement = [[Option<Piece>; 8]; 8];
 
 impl Board {
+    /// The position that games start from.
+    #[must_use]
+    pub fn startpos() -> Board {
+        Board::from_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+            .expect("the start position is valid")
+    }
+
     /// Reads a position.
     ///
     /// # Errors
@@ -93,7 +100,7 @@ impl Board {
             return Err(FenError::FieldCount(fields.len()));
         }
         let placement = parse_placement(fields[0])?;
-        check_men(&placement)?;
+        check_pieces(&placement)?;
         let side = match fields[1] {
             "w" => Side::White,
             "b" => Side::Black,
@@ -109,10 +116,10 @@ impl Board {
             Some(text) => parse_count(text).ok_or(FenError::FullmoveNumber((*text).to_owned()))?,
             None => 1,
         };
-        let men =
+        let pieces =
             Square::all().filter_map(|square| Some((at(&placement, square)?, square))).collect();
         let board = Board::assemble(&Setup {
-            men,
+            pieces,
             side,
             castling,
             en_passant,
@@ -125,7 +132,8 @@ impl Board {
         Ok(board)
     }
 
-    /// The position as FEN, with `KQkq` where that says which rook castles and rook files where not.
+    /// The position as FEN. Castling rights are `KQkq`, or the rook's file where that would mean another
+    /// rook.
     #[must_use]
     pub fn to_fen(&self) -> String {
         self.write_fen(|side, rook, king_side| {
@@ -138,7 +146,7 @@ impl Board {
         })
     }
 
-    /// The position as FEN with the rook files as castling rights: `HAha`.
+    /// The position as Shredder-FEN: rook files as castling rights, `HAha`.
     #[must_use]
     pub fn to_shredder_fen(&self) -> String {
         self.write_fen(|_, rook, _| file_letter(rook))
@@ -233,18 +241,18 @@ fn parse_placement(text: &str) -> Result<Placement, FenError> {
     Ok(placement)
 }
 
-fn check_men(placement: &Placement) -> Result<(), FenError> {
+fn check_pieces(placement: &Placement) -> Result<(), FenError> {
     for side in Side::ALL {
-        let men = || placement.iter().flatten().flatten().filter(|piece| piece.side() == side);
-        match men().filter(|piece| piece.kind() == Kind::King).count() {
+        let pieces = || placement.iter().flatten().flatten().filter(|piece| piece.side() == side);
+        match pieces().filter(|piece| piece.kind() == Kind::King).count() {
             0 => return Err(FenError::NoKing(side)),
             1 => {}
             _ => return Err(FenError::ManyKings(side)),
         }
-        if men().count() > 16 {
-            return Err(FenError::ManyMen(side));
+        if pieces().count() > 16 {
+            return Err(FenError::ManyPieces(side));
         }
-        if men().filter(|piece| piece.kind().is_pawn()).count() > 8 {
+        if pieces().filter(|piece| piece.kind().is_pawn()).count() > 8 {
             return Err(FenError::ManyPawns(side));
         }
     }
@@ -255,7 +263,7 @@ fn check_men(placement: &Placement) -> Result<(), FenError> {
     }
 }
 
-/// The rook farthest from the king on this wing of the home row, if the king is at home too.
+/// The outermost rook on this wing of the home row, if the king is on that row too.
 fn outermost_rook(
     piece_on: impl Fn(Square) -> Option<Piece>,
     side: Side,
@@ -298,7 +306,7 @@ fn parse_castling(text: &str, placement: &Placement) -> Result<[[Option<Square>;
             piece_on(s) == Some(Piece::new(side, Kind::King)) && s.row() == side.home_row()
         });
         let (Some(rook), Some(king)) = (rook, king) else {
-            return Err(FenError::CastlingWithoutMen(letter));
+            return Err(FenError::CastlingWithoutPieces(letter));
         };
         let right = &mut castling[side.index()][usize::from(rook > king)];
         if right.is_some() {
@@ -397,13 +405,13 @@ mod tests {
             ("8/8/8/8/8/8/8/8 w - -", NoKing(Side::White)),
             ("8/8/8/8/8/8/8/K7 w - -", NoKing(Side::Black)),
             ("8/8/8/8/8/8/k7/K1K5 w - -", ManyKings(Side::White)),
-            ("k7/8/8/8/8/NNN5/NNNNNNNN/NNNNKNNN w - -", ManyMen(Side::White)),
+            ("k7/8/8/8/8/NNN5/NNNNNNNN/NNNNKNNN w - -", ManyPieces(Side::White)),
             ("k7/8/8/8/8/7P/PPPPPPPP/4K3 w - -", ManyPawns(Side::White)),
             ("k6P/8/8/8/8/8/8/4K3 w - -", PawnOnLastRank("h8".parse().unwrap())),
             ("4k3/8/8/8/8/8/8/4K3 W - -", SideToMove("W".into())),
             ("4k3/8/8/8/8/8/8/4K3 w X -", Castling("X".into())),
-            ("4k3/8/8/8/8/8/8/4K3 w K -", CastlingWithoutMen('K')),
-            ("4k3/8/8/8/8/8/4K3/7R w K -", CastlingWithoutMen('K')),
+            ("4k3/8/8/8/8/8/8/4K3 w K -", CastlingWithoutPieces('K')),
+            ("4k3/8/8/8/8/8/4K3/7R w K -", CastlingWithoutPieces('K')),
             ("4k3/8/8/8/8/8/8/4K2R w KK -", CastlingTwice('K')),
             ("4k3/8/8/8/8/8/8/4K3 w - e9", EnPassantText("e9".into())),
             ("4k3/8/8/8/8/8/8/4K3 w - e3", EnPassantRank(e3)),

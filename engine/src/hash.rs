@@ -1,19 +1,19 @@
-//! The hash table: lines of 8 slots, as micro-Max rehashes 8 times.
+//! The transposition table: buckets of 8 slots, as micro-Max rehashes 8 times.
 //!
-//! One key chooses the line, the other one checks the entry. A line's slots are neighbours in
-//! memory, so that all 8 cost one or two cache misses. Entries are packed into one or two 64-bit words that
-//! are loaded and stored as relaxed atomics. Source:
+//! One key chooses the bucket, the other one verifies the entry. The slots of a bucket are neighbours in
+//! memory, so a probe costs one or two cache misses. Entries are packed into one or two 64-bit words, loaded
+//! and stored as relaxed atomics. Source:
 //! <https://www.chessprogramming.org/Transposition_Table>.
 
 use crate::keys::Keys;
-use crate::machine::memory::{self, AllocationError, Line, Lines};
+use crate::machine::memory::{self, AllocationError, Bucket, Buckets};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
-/// The slots of a line.
+/// The slots of a bucket.
 pub const SLOTS: usize = 8;
 
-/// What a table holds, packed into `WORDS` 64-bit words of which all zero means an empty slot.
+/// What the table stores, packed into `WORDS` 64-bit words; all zero is an empty slot.
 pub trait Entry<const WORDS: usize>: Copy {
     /// The entry as words.
     fn pack(self) -> [u64; WORDS];
@@ -21,47 +21,47 @@ pub trait Entry<const WORDS: usize>: Copy {
     fn unpack(words: [u64; WORDS]) -> Self;
 }
 
-/// A table of entries.
+/// A transposition table with entries of type `E`.
 pub struct Table<E, const WORDS: usize> {
-    lines: Lines<WORDS>,
+    buckets: Buckets<WORDS>,
     generation: u16,
     entry: PhantomData<E>,
 }
 
-/// The slots that a position may be stored in.
+/// The bucket of a position: the slots that it may be stored in.
 #[derive(Clone, Copy)]
 pub struct Slots<'a, E, const WORDS: usize> {
-    line: &'a Line<WORDS>,
+    bucket: &'a Bucket<WORDS>,
     entry: PhantomData<E>,
 }
 
 impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
-    /// An empty table of `mebibytes` MiB.
+    /// An empty table of `mebibytes` MiB; 0 counts as 1, as every position needs a bucket.
     ///
     /// # Errors
     /// If the memory can't be had.
     pub fn new(mebibytes: usize) -> Result<Table<E, WORDS>, AllocationError> {
-        let count = mebibytes.saturating_mul((1 << 20) / size_of::<Line<WORDS>>());
-        let lines = Lines::zeroed(count)?;
-        Ok(Table { lines, generation: 1, entry: PhantomData })
+        let count = mebibytes.max(1).saturating_mul((1 << 20) / size_of::<Bucket<WORDS>>());
+        let buckets = Buckets::zeroed(count)?;
+        Ok(Table { buckets, generation: 1, entry: PhantomData })
     }
 
     /// The size in MiB.
     #[must_use]
     pub fn mebibytes(&self) -> usize {
-        size_of_val(&*self.lines) >> 20
+        size_of_val(&*self.buckets) >> 20
     }
 
-    /// The number that entries of the present search carry: 1 to 65535, while an empty slot's is 0.
+    /// The number of the present search, which its entries carry: 1 to 65535. An empty slot has 0.
     #[must_use]
     #[inline]
     pub const fn generation(&self) -> u16 {
         self.generation
     }
 
-    /// Begins the next search. What the entries of earlier ones count for is up to who reads them:
-    /// micro-Max takes them for empty, the strong search uses them and lets the oldest go first.
-    /// Nothing is written, but that once in 65535 times the table is cleared.
+    /// Begins the next search. What entries of earlier searches are good for is the reader's decision:
+    /// micro-Max takes them as empty, the strong search uses them and replaces the oldest first. Writes
+    /// nothing, except that the table is cleared once in 65535 calls.
     pub fn next_generation(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
@@ -71,8 +71,8 @@ impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
 
     /// Empties every slot.
     pub fn clear(&mut self) {
-        for line in self.lines.iter_mut() {
-            for word in line.0.iter_mut().flatten() {
+        for bucket in self.buckets.iter_mut() {
+            for word in bucket.0.iter_mut().flatten() {
                 *word.get_mut() = 0;
             }
         }
@@ -80,30 +80,31 @@ impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
     }
 
     #[inline(always)]
-    fn line(&self, keys: Keys) -> &Line<WORDS> {
-        // The high half of the product maps the key evenly to 0..len, whatever the length.
-        let line = (u128::from(keys.index) * self.lines.len() as u128) >> 64;
-        &self.lines[line as usize]
+    fn bucket(&self, keys: Keys) -> &Bucket<WORDS> {
+        // Multiply-high maps the key evenly to 0..len, for any length.
+        let number = (u128::from(keys.index) * self.buckets.len() as u128) >> 64;
+        &self.buckets[number as usize]
     }
 
-    /// The slots of a position.
+    /// The bucket of a position.
     #[inline(always)]
     #[must_use]
     pub fn slots(&self, keys: Keys) -> Slots<'_, E, WORDS> {
-        Slots { line: self.line(keys), entry: PhantomData }
+        Slots { bucket: self.bucket(keys), entry: PhantomData }
     }
 
-    /// Announces that a position's slots will be asked for.
+    /// Prefetches the bucket of a position that is about to be probed.
     #[inline(always)]
     pub fn prefetch(&self, keys: Keys) {
-        memory::prefetch(self.line(keys));
+        memory::prefetch(self.bucket(keys));
     }
 
-    /// How many of a sample of 1000 slots hold an entry for which `current` is true, in permill.
+    /// How many of the first 1000 slots hold an entry for which `current` is true: UCI's hashfull, in
+    /// permill.
     pub fn fill(&self, current: impl Fn(E) -> bool) -> u32 {
         const SAMPLE: usize = 1000 / SLOTS;
-        let entries = self.lines.iter().take(SAMPLE).flat_map(|line| {
-            let slots = Slots { line, entry: PhantomData::<E> };
+        let entries = self.buckets.iter().take(SAMPLE).flat_map(|bucket| {
+            let slots = Slots { bucket, entry: PhantomData::<E> };
             (0..SLOTS).map(move |slot| slots.load(slot))
         });
         entries.filter(|&entry| current(entry)).count() as u32
@@ -115,15 +116,15 @@ impl<E: Entry<WORDS>, const WORDS: usize> Slots<'_, E, WORDS> {
     #[inline(always)]
     #[must_use]
     pub fn load(&self, slot: usize) -> E {
-        let words = &self.line.0[slot % SLOTS];
+        let words = &self.bucket.0[slot % SLOTS];
         E::unpack(std::array::from_fn(|i| words[i].load(Ordering::Relaxed)))
     }
 
-    /// Puts an entry into a slot (0 to 7).
+    /// Stores an entry in a slot (0 to 7).
     #[inline(always)]
     pub fn store(&self, slot: usize, entry: E) {
         let packed = entry.pack();
-        for (word, value) in self.line.0[slot % SLOTS].iter().zip(packed) {
+        for (word, value) in self.bucket.0[slot % SLOTS].iter().zip(packed) {
             word.store(value, Ordering::Relaxed);
         }
     }
@@ -144,26 +145,33 @@ mod tests {
 
     #[test]
     fn slots_keep_what_is_stored() {
-        let mut table: Table<u64, 1> = Table::new(1).unwrap();
-        assert_eq!(table.mebibytes(), 1);
+        let mut tt: Table<u64, 1> = Table::new(1).unwrap();
+        assert_eq!(tt.mebibytes(), 1);
         let keys = |i: u64| Keys { index: i.wrapping_mul(0x9e37_79b9_7f4a_7c15), lock: 0 };
         for i in 0..100 {
-            table.slots(keys(i)).store(i as usize % SLOTS, i);
+            tt.slots(keys(i)).store(i as usize % SLOTS, i);
         }
-        let kept = (0..100).filter(|&i| table.slots(keys(i)).load(i as usize % SLOTS) == i);
-        assert!(kept.count() > 95, "100 keys spread over 16384 lines");
+        let kept = (0..100).filter(|&i| tt.slots(keys(i)).load(i as usize % SLOTS) == i);
+        assert!(kept.count() > 95, "100 keys spread over 16384 buckets");
         let all = Keys { index: u64::MAX, lock: 0 };
-        assert_eq!(table.slots(all).load(7), 0);
-        table.clear();
-        assert!((0..100).all(|i| table.slots(keys(i)).load(i as usize % SLOTS) == 0));
+        assert_eq!(tt.slots(all).load(7), 0);
+        tt.clear();
+        assert!((0..100).all(|i| tt.slots(keys(i)).load(i as usize % SLOTS) == 0));
+    }
+
+    #[test]
+    fn a_table_of_no_size_has_the_least() {
+        let tt: Table<u64, 1> = Table::new(0).unwrap();
+        assert_eq!(tt.mebibytes(), 1);
+        assert_eq!(tt.slots(Keys { index: u64::MAX, lock: 0 }).load(0), 0);
     }
 
     #[test]
     fn generations_never_reach_zero() {
-        let mut table: Table<u64, 1> = Table::new(1).unwrap();
+        let mut tt: Table<u64, 1> = Table::new(1).unwrap();
         for _ in 0..70_000 {
-            table.next_generation();
-            assert_ne!(table.generation(), 0);
+            tt.next_generation();
+            assert_ne!(tt.generation(), 0);
         }
     }
 }

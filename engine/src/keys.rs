@@ -1,11 +1,10 @@
 //! Two independent Zobrist keys.
 //!
-//! micro-Max addresses its hash table by one key and checks the entry by another, made from
-//! different random numbers: so do we. Source: <https://www.chessprogramming.org/Zobrist_Hashing>.
+//! One key is the index into the transposition table, the other one verifies the entry, as in micro-Max. Source: <https://www.chessprogramming.org/Zobrist_Hashing>.
 //!
-//! The numbers come from xoshiro256++ with a fixed seed, so that node counts agree on all machines.
-//! A generator without additive structure matters: with the neighbouring bytes of a lagged
-//! Fibonacci generator, sums of keys collide a thousand times more often than chance.
+//! The numbers come from xoshiro256++ with a fixed seed, so that node counts agree on all machines. The
+//! generator must not be additive: with neighbouring bytes of a lagged Fibonacci generator, keys collide a
+//! thousand times more often than by chance.
 
 use crate::piece::{Piece, Side};
 use crate::square::Square;
@@ -17,9 +16,9 @@ use std::sync::OnceLock;
 /// A position's two keys.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Keys {
-    /// Chooses the line of the hash table.
+    /// Chooses the bucket of the transposition table.
     pub index: u64,
-    /// Checks the entry found there.
+    /// Verifies the entry found there.
     pub lock: u64,
 }
 
@@ -43,7 +42,7 @@ const SEED: u64 = 0x88_0088_8800_0088;
 const PIECES: usize = 32;
 const SQUARES: usize = 128;
 
-/// The random numbers behind the keys.
+/// The random numbers of which keys are made.
 pub struct Zobrist {
     pieces: [[Keys; SQUARES]; PIECES],
     en_passant: [Keys; SQUARES],
@@ -111,7 +110,7 @@ impl Zobrist {
         self.rights[(mask & 15) as usize]
     }
 
-    /// A castling made since the root, which micro-Max has in its keys instead of the rights.
+    /// Castling since the root: micro-Max hashes that instead of the rights.
     #[must_use]
     #[inline]
     pub const fn castled(&self, side: Side, king_side: bool) -> Keys {

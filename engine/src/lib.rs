@@ -3,9 +3,9 @@
 //! A pure library: it counts nodes, never reads a clock, does no input or output, and no thread
 //! outlives a call. What a protocol or a person needs around it lives in the `cairn` package.
 //!
-//! Modules from the ground up. Each imports only from those above it, but for two: [`board`] asks
-//! [`movegen`] for the legal moves, which the end of a game hangs on, and that reads the board. Unit
-//! tests also take positions from [`mod@bench`].
+//! Modules from the ground up. Each imports only from those above it in this table, which `tests/layout.rs`
+//! checks; unit tests also take positions from [`mod@bench`]. What a [`board::Board`] can do is spread
+//! over the floors: that which needs legal moves, such as the end of a game, [`movegen`] adds to it.
 //!
 //! | module | holds |
 //! |---|---|
@@ -16,9 +16,10 @@
 //! | [`keys`] | the two Zobrist keys |
 //! | `attack` | who attacks what, by 0x88 difference |
 //! | `machine` | large allocations, prefetching and vectors, the one module with `unsafe` |
-//! | [`board`] | position, make and unmake, rules, history |
+//! | [`board`] | position, make and unmake, attacks, draws by rule, history |
 //! | [`fen`] | FEN in and out, validity |
-//! | [`movegen`] | the three nested loops; legal moves |
+//! | [`movegen`] | the three nested loops; legal moves; mate, stalemate and the end of a game |
+//! | [`text`] | the diagram; moves as UCI writes them |
 //! | [`perft`] | counting move paths |
 //! | [`hash`] | the hash table |
 //! | [`params`] | every number of the search, once |
@@ -47,5 +48,6 @@ pub mod score;
 pub mod search;
 pub mod selfplay;
 pub mod square;
+pub mod text;
 
 pub use machine::memory::AllocationError;

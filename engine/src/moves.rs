@@ -15,8 +15,8 @@ use std::num::NonZeroU16;
 ///
 /// Castling is the king taking its own rook. The promotion bits (0 knight, 1 bishop, 2 rook,
 /// 3 queen) mean something only for a pawn that reaches the last row and are 0 otherwise. Bits 3
-/// and 10 are free on a 0x88 board. No move goes nowhere, so 0 is never a move and `Option<Move>`
-/// is 16 bits too.
+/// and 10 are free on a 0x88 board. From and to differ, so 0 is never a move and `Option<Move>` is 16 bits
+/// too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Move(NonZeroU16);
 
@@ -28,7 +28,7 @@ impl Move {
     /// A move without promotion.
     ///
     /// # Panics
-    /// If both squares are a8; a move goes somewhere.
+    /// If both squares are a8: that would be 0.
     #[must_use]
     #[inline]
     pub const fn new(from: Square, to: Square) -> Move {
@@ -54,25 +54,25 @@ impl Move {
         let bits = from.raw() as u16 | (to.raw() as u16) << 7 | promotion << 14;
         match NonZeroU16::new(bits) {
             Some(bits) => Move(bits),
-            None => panic!("a move goes somewhere"),
+            None => panic!("from and to are both a8"),
         }
     }
 
-    /// Where the piece comes from.
+    /// The square that the piece leaves.
     #[must_use]
     #[inline]
     pub const fn from(self) -> Square {
         Square::from_index_masked(self.0.get() as u8 & 0x7f)
     }
 
-    /// Where it goes; for castling the square of its own rook.
+    /// The square that it goes to; for castling that of its own rook.
     #[must_use]
     #[inline]
     pub const fn to(self) -> Square {
         Square::from_index_masked((self.0.get() >> 7) as u8 & 0x7f)
     }
 
-    /// What a pawn becomes if this move takes it to the last row; means nothing otherwise.
+    /// What a pawn becomes; means something only if [`crate::board::Board::is_promotion`].
     #[must_use]
     #[inline]
     pub const fn promotion_kind(self) -> Kind {
@@ -80,7 +80,7 @@ impl Move {
     }
 
     /// The move with these 16 bits, or `None` if one of its squares is off the board or both are the
-    /// same. Whether anything can move like that only a board knows.
+    /// same. It need not be legal anywhere.
     #[must_use]
     pub const fn from_raw(bits: u16) -> Option<Move> {
         const FREE_BITS: u16 = 1 << 3 | 1 << 10;
@@ -99,16 +99,16 @@ impl Move {
     }
 }
 
-/// From and to only: a move alone does not know whether it promotes or castles. For the text that
-/// UCI wants see [`crate::board::Board::uci_text`].
+/// From and to only: a move alone does not tell whether it promotes or castles. For UCI see
+/// [`crate::board::Board::uci_text`].
 impl fmt::Debug for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.from(), self.to())
     }
 }
 
-/// More moves than any position that FEN reading accepts can have: at most 16 men a side, none of
-/// which has more than 27 moves.
+/// An upper bound on the moves of any position that FEN reading accepts: 16 pieces a side, none with more
+/// than 27 moves.
 pub const MAX_MOVES: usize = 16 * 27;
 
 /// A list of moves on the stack.

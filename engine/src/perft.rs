@@ -1,6 +1,6 @@
-//! Perft: the number of move paths of a given length, the yardstick of move generators.
+//! Perft: counts move paths of a given length, to test move generation.
 //!
-//! Leaves are counted in bulk: at the last ply the legal moves are counted, not made. Source:
+//! Counts in bulk: at the last ply the legal moves are counted, not made. Source:
 //! <https://www.chessprogramming.org/Perft>.
 
 use crate::board::Board;
@@ -25,8 +25,8 @@ pub fn perft(board: &mut Board, depth: u32) -> u64 {
     }
 }
 
-/// The count behind each legal move, in generator order, computed by up to `threads` threads
-/// (0 counts as 1). `None` if `stop` was set before all was counted. Depth 0 counts as 1.
+/// The perft of each legal move, in generator order, computed by up to `threads` threads (0 counts as 1).
+/// `None` if `stop` was set before all was counted. Depth 0 counts as 1.
 pub fn divide(
     board: &Board,
     depth: u32,
@@ -63,8 +63,8 @@ pub fn divide(
     Some(counted)
 }
 
-/// As [`perft`], but gives up with `None` once `stop` is set: looked at above depth 4, below which
-/// a count takes milliseconds.
+/// As [`perft`], but returns `None` once `stop` is set. Tests it before each count of depth 4 or less, which
+/// takes milliseconds.
 fn perft_until(board: &mut Board, depth: u32, stop: &AtomicBool) -> Option<u64> {
     if depth <= 4 {
         return if stop.load(Ordering::Relaxed) { None } else { Some(perft(board, depth)) };

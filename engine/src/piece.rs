@@ -2,17 +2,17 @@
 //!
 //! A piece is one byte, `side | kind`, with micro-Max's numbers: white 8, black 16, and the kinds
 //! 1 white pawn, 2 black pawn, 3 knight, 4 king, 5 bishop, 6 rook, 7 queen. Pawns of the two sides
-//! are different kinds because they move differently; "is it ours" is one AND.
+//! are different kinds because they move differently. Whether a piece is ours is one AND.
 
 use std::fmt;
 
-/// A player.
+/// One of the two players.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Side {
-    /// The player who starts.
+    /// White, who moves first.
     White = 0,
-    /// The other one.
+    /// Black.
     Black = 1,
 }
 
@@ -120,7 +120,7 @@ impl Kind {
         self as usize
     }
 
-    /// How many kinds there are when pawns of both sides are one.
+    /// How many kinds there are if pawns of both sides count as one.
     pub const COMPACT_COUNT: usize = 6;
 
     /// The kind as a number: pawns of both sides 0, then knights, bishops, rooks, queens, and kings 5.
@@ -165,8 +165,8 @@ impl Kind {
     }
 }
 
-/// Kinds by their numbers; none has 0. Looked up, here and in [`COMPACT`], and not matched: what stands on a
-/// square is asked for several times with every move, and the search is some 3 % faster so.
+/// Kinds by number; none has 0. A table, as is [`COMPACT`]: a lookup is faster than a `match`, which makes
+/// the search some 3 % faster.
 const KINDS: [Kind; 8] = {
     let mut kinds = [Kind::Queen; 8];
     let mut i = 0;
@@ -253,14 +253,14 @@ impl Piece {
         KINDS[(self.0 & 7) as usize]
     }
 
-    /// The piece as a number below 12: that of its kind, and 6 more for black.
+    /// The piece as a number below 12: [`Kind::compact`], plus 6 for black.
     #[must_use]
     #[inline(always)]
     pub const fn compact(self) -> usize {
         self.compact_seen_by(Side::White)
     }
 
-    /// [`Piece::compact`] with this side's men as the first 6.
+    /// [`Piece::compact`] with this side's pieces as 0 to 5 and the other's as 6 to 11.
     #[must_use]
     #[inline(always)]
     pub const fn compact_seen_by(self, side: Side) -> usize {

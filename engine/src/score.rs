@@ -11,26 +11,26 @@ pub type Score = i32;
 /// Larger than any score of a position.
 pub const INFINITY: Score = 8190;
 
-/// What mating at once is worth; being mated is worth the negative.
+/// The score of having mated; being mated scores the negative.
 pub const MATE: Score = 8000;
 
 /// The longest mate that can be told from an evaluation, in moves.
 pub const LONGEST_MATE: Score = 250;
 
-/// From here up a score means a mate; every evaluation is below.
+/// The lowest score that means a mate; every evaluation is below it.
 pub const MATE_BAND: Score = MATE - LONGEST_MATE;
 
 /// A draw.
 pub const DRAW: Score = 0;
 
-/// Whether a score tells of a mate, for either side.
+/// Whether a score is a mate score, for either side.
 #[must_use]
 #[inline]
 pub const fn is_mate(score: Score) -> bool {
     score >= MATE_BAND || score <= -MATE_BAND
 }
 
-/// An evaluation brought into the range that evaluations have.
+/// The evaluation clamped to the range of evaluations, between the mate bands.
 #[must_use]
 #[inline]
 pub const fn clamp_evaluation(score: Score) -> Score {
@@ -44,12 +44,12 @@ pub const fn clamp_evaluation(score: Score) -> Score {
     }
 }
 
-/// The scores between which a search has to be exact.
+/// An alpha-beta window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// What the side to move has already: less is of no interest.
+    /// The score that the side to move has already: at or below it a bound is enough.
     pub alpha: Score,
-    /// What the opponent can hold it to: more is of no interest.
+    /// The score that the opponent can hold it to: at or above it a bound is enough.
     pub beta: Score,
 }
 
@@ -57,7 +57,7 @@ impl Window {
     /// All scores.
     pub const FULL: Window = Window { alpha: -INFINITY, beta: INFINITY };
 
-    /// The window that only asks whether the score is above `alpha`.
+    /// The null window, which only tells whether the score is above `alpha`.
     #[must_use]
     #[inline]
     pub const fn null(alpha: Score) -> Window {

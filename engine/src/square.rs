@@ -1,15 +1,17 @@
 //! Squares of a 0x88 board and the steps between them.
 //!
-//! A board of 16 columns by 8 rows, of which the left half is played on: `square = 16 * row + file`
-//! with a8 = 0, h8 = 7 and row 0 holding rank 8, as in micro-Max. A sum of a square and a step has
-//! left the board exactly when one of the bits `0x88` is set in it, so one mask replaces all edge
-//! tests. Source: <https://www.chessprogramming.org/0x88>.
+//! The board is 16 columns by 8 rows; the game is played on the left half. `square = 16 * row + file`, with
+//! a8 = 0, h8 = 7 and row 0 for rank 8, as in micro-Max. A square plus a step is off the board exactly when
+//! one of the bits `0x88` is set in the sum, so one mask replaces all edge tests. Source: <https://www.chessprogramming.org/0x88>.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// The bits that are set in every off-board 0x88 coordinate and in no on-board one.
 pub const OFF_BOARD: u8 = 0x88;
+
+/// The coordinate that stands for no square, as in micro-Max. It is off the board and above all squares.
+pub(crate) const NO_SQUARE: u8 = 0x80;
 
 /// A square of the board in 0x88 coordinates: a8 = 0, h8 = 7, a1 = 112, h1 = 119.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,8 +50,8 @@ impl Square {
         if index & OFF_BOARD == 0 { Some(Square(index)) } else { None }
     }
 
-    /// As [`Square::from_index`] for a coordinate that is known to be on the board; off-board bits
-    /// are cut off.
+    /// As [`Square::from_index`] for a coordinate that is known to be on the board. Clears off-board bits, so
+    /// that it can't fail.
     #[must_use]
     #[inline]
     pub(crate) const fn from_index_masked(index: u8) -> Square {
@@ -99,8 +101,8 @@ impl Square {
         Square::from_index(self.0.wrapping_add_signed(step.0))
     }
 
-    /// The square behind an en-passant square, where the double-pushed pawn stands: two rows that
-    /// differ by one bit, so the relation is its own inverse.
+    /// The square of the pawn that is captured en passant on this square, or the en-passant square of that
+    /// pawn: their rows differ in the lowest bit, so the function is its own inverse.
     #[must_use]
     #[inline]
     pub const fn en_passant_victim(self) -> Square {

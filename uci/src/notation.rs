@@ -23,12 +23,11 @@ pub fn san(board: &Board, mv: Move) -> String {
 /// A move without the mark of check or mate.
 fn plain_san(board: &Board, mv: Move) -> String {
     let Some(piece) = board.piece_on(mv.from()) else { return board.uci_text(mv, false) };
-    let on_target = board.piece_on(mv.to());
-    if on_target.is_some_and(|target| target.side() == piece.side()) {
+    if board.is_castling(mv) {
         return if mv.to() > mv.from() { "O-O" } else { "O-O-O" }.to_owned();
     }
     let is_pawn = piece.kind().is_pawn();
-    let takes = on_target.is_some() || (is_pawn && mv.from().file() != mv.to().file());
+    let takes = board.piece_on(mv.to()).is_some() || board.is_en_passant(mv);
     let mut text = String::new();
     if is_pawn {
         if takes {
@@ -42,7 +41,7 @@ fn plain_san(board: &Board, mv: Move) -> String {
         text.push('x');
     }
     text.push_str(&mv.to().to_string());
-    if is_pawn && mv.to().row() == piece.side().promotion_row() {
+    if board.is_promotion(mv) {
         text.push('=');
         text.push(mv.promotion_kind().letter().to_ascii_uppercase());
     }

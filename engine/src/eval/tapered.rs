@@ -178,7 +178,7 @@ impl Observer for Tapered {
     }
 
     #[inline]
-    fn settle(&mut self, board: &Board) {
+    fn finish_move(&mut self, board: &Board) {
         let mover = board.side_to_move().other();
         let view = View::new(mover, board.king(mover));
         if view != self.now.views[mover.index()] {

@@ -1,14 +1,11 @@
-//! Large zeroed memory and cache prefetching.
+//! Large zeroed memory and cache prefetching. Where memory can't be mapped, it comes from the heap.
 //!
-//! Why it pays: a hash table of hundreds of megabytes has to be had without touching it (the
-//! standard library's aligned allocations fill it by hand, half a second for a gigabyte, and too early
-//! for huge pages), aligned to cache lines, and on huge pages, without which each probe waits for the
-//! page tables too; a probe that is announced while the move is still being made costs a third of one
-//! that is not.
+//! Why not the standard library: its aligned zeroed allocations are filled by hand, which takes half a
+//! second for a gigabyte and touches the pages before huge pages can be asked for. Huge pages save a TLB
+//! miss at each probe. Prefetching a bucket while the move is still being made cuts the cost of the probe
+//! to a third.
 
-use memmap2::{MmapMut, MmapRaw};
 use std::fmt;
-use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicU64;
 
 /// Memory that the system does not have.
@@ -26,82 +23,143 @@ impl fmt::Display for AllocationError {
 
 impl std::error::Error for AllocationError {}
 
-/// Eight slots of a hash table, starting on a cache line of their own.
+/// Eight slots of the hash table, starting on a cache line of their own.
 #[repr(C, align(64))]
-pub(crate) struct Line<const WORDS: usize>(pub(crate) [[AtomicU64; WORDS]; 8]);
+pub(crate) struct Bucket<const WORDS: usize>(pub(crate) [[AtomicU64; WORDS]; 8]);
 
-/// Huge pages are 2 MiB; smaller tables gain nothing from them.
-const HUGE_PAGE: usize = 2 << 20;
+#[cfg(not(any(unix, windows)))]
+pub(crate) use heap::Buckets;
+#[cfg(any(unix, windows))]
+pub(crate) use mapped::Buckets;
 
-/// The smallest pages that systems have.
-const PAGE: usize = 4 << 10;
-/// Up to so many bytes are touched before they are used. Otherwise the system would find each page only
-/// when a search first comes there, and a stop would have to wait for that. Of
-/// more memory than this a machine may not have as much as it promises.
-const TOUCHED: usize = 2 << 30;
-
-/// A slice of lines in memory of their own, on huge pages where the system has them.
-pub(crate) struct Lines<const WORDS: usize> {
-    memory: MmapRaw,
-    /// Where the first line starts in the memory: on a huge page if there is one.
-    start: usize,
-    count: usize,
+/// The error of an allocation of `count` buckets.
+const fn refused<const WORDS: usize>(count: usize) -> AllocationError {
+    AllocationError { bytes: count.saturating_mul(size_of::<Bucket<WORDS>>()) }
 }
 
-impl<const WORDS: usize> Lines<WORDS> {
-    /// As many zeroed lines as asked for, ready for use up to [`TOUCHED`] bytes.
-    ///
-    /// # Errors
-    /// If the memory can't be had.
-    pub(crate) fn zeroed(count: usize) -> Result<Lines<WORDS>, AllocationError> {
-        let error = AllocationError { bytes: count.saturating_mul(size_of::<Line<WORDS>>()) };
-        let bytes = count.checked_mul(size_of::<Line<WORDS>>()).ok_or(error)?;
-        let spare = if bytes >= HUGE_PAGE { HUGE_PAGE } else { 0 };
-        let total = bytes.checked_add(spare).filter(|&total| total <= isize::MAX as usize);
-        let memory = MmapMut::map_anon(total.ok_or(error)?.max(1)).map_err(|_| error)?;
-        let memory = MmapRaw::from(memory);
-        let start = memory.as_ptr().align_offset(HUGE_PAGE).min(spare);
-        #[cfg(target_os = "linux")]
-        if spare > 0 {
-            // Advice only: nothing depends on the answer.
-            let _ = memory.advise_range(memmap2::Advice::HugePage, start, bytes);
+/// Mapped memory, where the system can map.
+#[cfg(any(unix, windows))]
+mod mapped {
+    use super::{AllocationError, Bucket, refused};
+    use memmap2::{MmapMut, MmapRaw};
+    use std::ops::{Deref, DerefMut};
+
+    /// The size of a huge page; smaller tables gain nothing from them.
+    const HUGE_PAGE: usize = 2 << 20;
+
+    /// The size of the smallest pages that systems have.
+    const PAGE: usize = 4 << 10;
+
+    /// So many bytes at most are touched when allocated: otherwise the search would take the page faults, and
+    /// a stop would wait for them. Beyond, the system may not have all the memory that it promises.
+    const TOUCHED: usize = 2 << 30;
+
+    /// A slice of buckets in memory of their own, on huge pages where the system has them.
+    pub(crate) struct Buckets<const WORDS: usize> {
+        memory: MmapRaw,
+        /// Where the first bucket starts in the memory: on a huge page if there is one.
+        start: usize,
+        count: usize,
+    }
+
+    impl<const WORDS: usize> Buckets<WORDS> {
+        /// `count` zeroed buckets, the first [`TOUCHED`] bytes of them already touched.
+        ///
+        /// # Errors
+        /// If the system does not give the memory.
+        pub(crate) fn zeroed(count: usize) -> Result<Buckets<WORDS>, AllocationError> {
+            let error = refused::<WORDS>(count);
+            let bytes = count.checked_mul(size_of::<Bucket<WORDS>>()).ok_or(error)?;
+            let spare = if bytes >= HUGE_PAGE { HUGE_PAGE } else { 0 };
+            let total = bytes.checked_add(spare).filter(|&total| total <= isize::MAX as usize);
+            let memory = MmapMut::map_anon(total.ok_or(error)?.max(1)).map_err(|_| error)?;
+            let memory = MmapRaw::from(memory);
+            let start = memory.as_ptr().align_offset(HUGE_PAGE).min(spare);
+            #[cfg(target_os = "linux")]
+            if spare > 0 {
+                // Only advice: a refusal costs speed.
+                let _ = memory.advise_range(memmap2::Advice::HugePage, start, bytes);
+            }
+            let mut buckets = Buckets { memory, start, count };
+            let touched = buckets.iter_mut().take(TOUCHED / size_of::<Bucket<WORDS>>());
+            for bucket in touched.step_by(PAGE / size_of::<Bucket<WORDS>>()) {
+                *bucket.0[0][0].get_mut() = 0;
+            }
+            Ok(buckets)
         }
-        let mut lines = Lines { memory, start, count };
-        let touched = lines.iter_mut().take(TOUCHED / size_of::<Line<WORDS>>());
-        for line in touched.step_by(PAGE / size_of::<Line<WORDS>>()) {
-            *line.0[0][0].get_mut() = 0;
+    }
+
+    impl<const WORDS: usize> Deref for Buckets<WORDS> {
+        type Target = [Bucket<WORDS>];
+
+        #[inline(always)]
+        fn deref(&self) -> &[Bucket<WORDS>] {
+            // SAFETY: `zeroed` mapped at least `start` bytes and `count` buckets, which live as long as
+            // `self`. A mapping starts on a page and `start` is 0 or leads to a huge page, so the buckets
+            // are aligned. They were zero when mapped, which is a valid `Bucket` (it consists of
+            // integers), and only `Bucket`s have been written since: the memory is private to `self`, which
+            // holds it by a raw pointer and makes no other reference to it.
+            unsafe {
+                std::slice::from_raw_parts(
+                    self.memory.as_mut_ptr().add(self.start).cast(),
+                    self.count,
+                )
+            }
         }
-        Ok(lines)
+    }
+
+    impl<const WORDS: usize> DerefMut for Buckets<WORDS> {
+        fn deref_mut(&mut self) -> &mut [Bucket<WORDS>] {
+            // SAFETY: as in `deref`, and `self` is borrowed mutably.
+            unsafe {
+                let first = self.memory.as_mut_ptr().add(self.start).cast();
+                std::slice::from_raw_parts_mut(first, self.count)
+            }
+        }
     }
 }
 
-impl<const WORDS: usize> Deref for Lines<WORDS> {
-    type Target = [Line<WORDS>];
+/// Heap memory, for systems without mappings such as WebAssembly. Compiled for tests everywhere.
+#[cfg(any(test, not(any(unix, windows))))]
+mod heap {
+    use super::{AllocationError, Bucket, refused};
+    use std::ops::{Deref, DerefMut};
+    use std::sync::atomic::AtomicU64;
 
-    #[inline(always)]
-    fn deref(&self) -> &[Line<WORDS>] {
-        // SAFETY: `zeroed` mapped at least `start` bytes and `count` lines, which live as long as
-        // `self`. A mapping starts on a page and `start` is 0 or leads to a huge page, so the lines
-        // are aligned. They were zero when mapped, which is a valid `Line` (it consists of
-        // integers), and only `Line`s have been written since: the memory is private to `self`, which
-        // holds it by a raw pointer and makes no other reference to it.
-        unsafe {
-            std::slice::from_raw_parts(self.memory.as_mut_ptr().add(self.start).cast(), self.count)
+    /// A slice of buckets on the heap.
+    pub(crate) struct Buckets<const WORDS: usize>(Vec<Bucket<WORDS>>);
+
+    impl<const WORDS: usize> Buckets<WORDS> {
+        /// `count` zeroed buckets.
+        ///
+        /// # Errors
+        /// If the system does not give the memory.
+        pub(crate) fn zeroed(count: usize) -> Result<Buckets<WORDS>, AllocationError> {
+            let mut buckets = Vec::new();
+            buckets.try_reserve_exact(count).map_err(|_| refused::<WORDS>(count))?;
+            buckets
+                .resize_with(count, || Bucket([const { [const { AtomicU64::new(0) }; WORDS] }; 8]));
+            Ok(Buckets(buckets))
+        }
+    }
+
+    impl<const WORDS: usize> Deref for Buckets<WORDS> {
+        type Target = [Bucket<WORDS>];
+
+        #[inline(always)]
+        fn deref(&self) -> &[Bucket<WORDS>] {
+            &self.0
+        }
+    }
+
+    impl<const WORDS: usize> DerefMut for Buckets<WORDS> {
+        fn deref_mut(&mut self) -> &mut [Bucket<WORDS>] {
+            &mut self.0
         }
     }
 }
 
-impl<const WORDS: usize> DerefMut for Lines<WORDS> {
-    fn deref_mut(&mut self) -> &mut [Line<WORDS>] {
-        // SAFETY: as in `deref`, and `self` is borrowed for writing.
-        unsafe {
-            let first = self.memory.as_mut_ptr().add(self.start).cast();
-            std::slice::from_raw_parts_mut(first, self.count)
-        }
-    }
-}
-
-/// Starts fetching the cache line that a value begins on.
+/// Prefetches the cache line that a value begins on.
 #[inline(always)]
 pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -116,23 +174,30 @@ pub(crate) fn prefetch<T>(value: &T) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Bucket, heap, mapped};
     use std::sync::atomic::Ordering;
 
-    #[test]
-    fn lines_are_zero_and_aligned() {
-        let lines = Lines::<2>::zeroed(100_000).expect("13 MB are there");
-        assert_eq!(lines.len(), 100_000);
-        assert_eq!(lines.as_ptr().align_offset(64), 0);
-        let words = lines.iter().flat_map(|line| line.0.iter().flatten());
+    fn check<const WORDS: usize>(buckets: &[Bucket<WORDS>]) {
+        assert_eq!(buckets.len(), 100_000);
+        assert_eq!(buckets.as_ptr().align_offset(64), 0);
+        let words = buckets.iter().flat_map(|bucket| bucket.0.iter().flatten());
         assert!(words.map(|word| word.load(Ordering::Relaxed)).all(|word| word == 0));
-        assert!(Lines::<1>::zeroed(0).is_ok());
+    }
+
+    #[test]
+    fn buckets_are_zero_and_aligned() {
+        check(&mapped::Buckets::<2>::zeroed(100_000).expect("13 MB are there"));
+        check(&heap::Buckets::<2>::zeroed(100_000).expect("13 MB are there"));
+        assert!(mapped::Buckets::<1>::zeroed(0).is_ok());
+        assert!(heap::Buckets::<1>::zeroed(0).is_ok());
     }
 
     #[test]
     fn too_much_is_an_error() {
         for count in [usize::MAX, usize::MAX / 64, 1 << 56] {
-            assert!(Lines::<1>::zeroed(count).is_err());
+            let told = mapped::Buckets::<1>::zeroed(count).err().map(|error| error.bytes);
+            assert_eq!(told, Some(count.saturating_mul(64)));
+            assert_eq!(heap::Buckets::<1>::zeroed(count).err().map(|error| error.bytes), told);
         }
     }
 }

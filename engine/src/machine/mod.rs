@@ -1,5 +1,4 @@
-//! What the machine offers beyond the language: large pages, prefetching, vectors. The one module with
-//! `unsafe`.
+//! What needs the machine itself: huge pages, prefetching, AVX-512. The only module with `unsafe`.
 
 #![allow(unsafe_code, reason = "raw memory, prefetching and processor features have no safe form")]
 

@@ -1,31 +1,31 @@
-//! Legal moves by check and pin masks.
+//! Legal move generation: checks and pins are found first, so no move has to be made and tested.
 //!
-//! Source of the method: <https://www.chessprogramming.org/Move_Generation#Legal>; the 0x88 form is
-//! our own: enemy sliders whose difference to the king lies on a line of theirs are followed to it,
-//! and what stands between tells check or pin.
+//! Source of the method: <https://www.chessprogramming.org/Move_Generation#Legal>. The 0x88 form is our
+//! own: the 0x88 difference tells which enemy sliders share a line with the king; walking that line tells
+//! a check (nothing between) from a pin (one piece of ours between).
 
 use crate::attack::{at, line_step, on_board, pawn_attack_origins, reaches, steps};
 use crate::board::{Board, right_bit};
-use crate::machine::vector::{self, Task, Vector};
+use crate::machine::vector::{self, Avx512, Kernel};
 use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Side};
-use crate::square::{OFF_BOARD, Square};
+use crate::square::{NO_SQUARE, OFF_BOARD, Square};
 
-/// Takes the moves that are found: keeps them or only counts them, all or a part.
-trait Sink {
-    /// Whether it wants captures and promotions.
+/// Receives generated moves: keeps or only counts them, all or a part.
+trait MoveSink {
+    /// Whether to generate captures and promotions.
     const NOISY: bool = true;
-    /// Whether it wants all other moves.
+    /// Whether to generate all other moves.
     const QUIET: bool = true;
-    /// Whether it wants only those steps of the king that are legal; the others are left to be looked at
-    /// by [`king_is_safe`] once they are wanted.
+    /// Whether to test king moves for legality at once. If not, the caller tests each with [`king_is_safe`]
+    /// before it is searched: most are never reached.
     const LEGAL_KING: bool = true;
 
     fn add(&mut self, from: u8, to: u8);
     fn add_promotions(&mut self, from: u8, to: u8);
 }
 
-impl Sink for MoveList {
+impl MoveSink for MoveList {
     #[inline(always)]
     fn add(&mut self, from: u8, to: u8) {
         self.push(Move::new(Square::from_index_masked(from), Square::from_index_masked(to)));
@@ -40,9 +40,9 @@ impl Sink for MoveList {
 }
 
 /// Keeps captures and promotions only.
-struct Noisy<'a>(&'a mut MoveList);
+struct NoisyOnly<'a>(&'a mut MoveList);
 
-impl Sink for Noisy<'_> {
+impl MoveSink for NoisyOnly<'_> {
     const QUIET: bool = false;
     const LEGAL_KING: bool = false;
 
@@ -57,9 +57,9 @@ impl Sink for Noisy<'_> {
 }
 
 /// Keeps everything but captures and promotions.
-struct Quiet<'a>(&'a mut MoveList);
+struct QuietOnly<'a>(&'a mut MoveList);
 
-impl Sink for Quiet<'_> {
+impl MoveSink for QuietOnly<'_> {
     const NOISY: bool = false;
     const LEGAL_KING: bool = false;
 
@@ -73,7 +73,7 @@ impl Sink for Quiet<'_> {
 
 struct Count(u64);
 
-impl Sink for Count {
+impl MoveSink for Count {
     #[inline(always)]
     fn add(&mut self, _from: u8, _to: u8) {
         self.0 += 1;
@@ -89,78 +89,79 @@ impl Sink for Count {
 #[must_use]
 pub fn legal_moves(board: &Board) -> MoveList {
     let mut list = MoveList::new();
-    generate(board, &Masks::new(board), &mut list);
+    generate(board, &ChecksAndPins::new(board), &mut list);
     list
 }
 
-/// Adds the captures and promotions, en passant included: the legal ones, but for the king's, which may
-/// go to where [`king_is_safe`] says that it is not. The masks are this board's.
-pub fn noisy_moves(board: &Board, masks: &Masks, list: &mut MoveList) {
-    generate(board, masks, &mut Noisy(list));
+/// Adds the captures and promotions, en passant included. All are legal but the king's, which
+/// [`king_is_safe`] still has to test. `checks_and_pins` are this board's.
+pub fn noisy_moves(board: &Board, checks_and_pins: &ChecksAndPins, list: &mut MoveList) {
+    generate(board, checks_and_pins, &mut NoisyOnly(list));
 }
 
-/// Adds the moves that neither capture nor promote, castling included, as [`noisy_moves`] does.
-pub fn quiet_moves(board: &Board, masks: &Masks, list: &mut MoveList) {
-    generate(board, masks, &mut Quiet(list));
+/// Adds the moves that neither capture nor promote, castling included. All are legal but the king's, as
+/// with [`noisy_moves`].
+pub fn quiet_moves(board: &Board, checks_and_pins: &ChecksAndPins, list: &mut MoveList) {
+    generate(board, checks_and_pins, &mut QuietOnly(list));
 }
 
-/// Whether a move from [`noisy_moves`] or [`quiet_moves`] leaves the king safe: what is not looked at
-/// while generating, as most moves are never asked for.
+/// Whether a move from [`noisy_moves`] or [`quiet_moves`] is legal: a king must not step onto an attacked
+/// square.
 #[must_use]
 #[inline]
 pub fn king_is_safe(board: &Board, mv: Move) -> bool {
     let us = board.side_to_move();
     let king = board.king(us);
     let to = mv.to().raw();
-    // Castling, onto a man of its own, is generated only where it is legal.
-    mv.from() != king
-        || at(board.squares(), to) & us.bit() != 0
-        || board.is_safe(to, us, [king.raw(); 2], OFF_BOARD)
+    // Castling is generated only where it is legal.
+    mv.from() != king || board.is_castling(mv) || board.is_safe(to, us, [king.raw(); 2], NO_SQUARE)
 }
 
 /// The number of legal moves, without making a list.
 #[must_use]
 pub fn count_legal(board: &Board) -> u64 {
     let mut count = Count(0);
-    generate(board, &Masks::new(board), &mut count);
+    generate(board, &ChecksAndPins::new(board), &mut count);
     count.0
 }
 
-/// What stands in the way of moving freely: checks and pins against the side to move.
+/// The checks and pins against the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Masks {
-    /// How many men give check.
+pub struct ChecksAndPins {
+    /// How many pieces give check.
     pub(super) checkers: u32,
-    /// The checker's square and all squares between it and the king, a bit for each 0x88
-    /// coordinate; with no check every square, with two checkers of no use.
-    pub(super) targets: u128,
-    /// The list indices of pinned men.
+    /// Where another piece than the king may move to: the checker's square and those between it and the
+    /// king, a bit for each 0x88 coordinate. Every square if there is no check; meaningless in double check,
+    /// where only the king moves.
+    pub(super) evasion_targets: u128,
+    /// The pinned pieces of the side to move, as a set of list indices.
     pub(super) pinned: u16,
 }
 
-impl Masks {
-    /// The masks of a position.
+impl ChecksAndPins {
+    /// Those of a position.
     #[must_use]
     #[inline]
-    pub fn new(board: &Board) -> Masks {
-        Masks::of(board, board.side_to_move())
+    pub fn new(board: &Board) -> ChecksAndPins {
+        ChecksAndPins::of(board, board.side_to_move())
     }
 
-    /// The masks of a position of which it is known whether the side to move is in check.
+    /// Those of a position of which it is known whether the side to move is in check: without check only
+    /// pins are looked for.
     #[must_use]
     #[inline]
-    pub fn given(board: &Board, in_check: bool) -> Masks {
+    pub fn given(board: &Board, in_check: bool) -> ChecksAndPins {
         let us = board.side_to_move();
         if in_check {
-            return Masks::of(board, us);
+            return ChecksAndPins::of(board, us);
         }
-        let mut masks = Masks { checkers: 0, targets: !0, pinned: 0 };
+        let mut checks_and_pins = ChecksAndPins { checkers: 0, evasion_targets: !0, pinned: 0 };
         let king = board.king(us).raw();
         for slider in sliders_towards(board, us.other(), king) {
             let step = line_step(king, slider);
-            masks.pin(board, us, next_man(board, king, step), step, slider);
+            checks_and_pins.pin(board, us, next_piece(board, king, step), step, slider);
         }
-        masks
+        checks_and_pins
     }
 
     /// Whether the side to move is in check.
@@ -171,41 +172,41 @@ impl Masks {
     }
 
     #[inline(always)]
-    fn of(board: &Board, us: Side) -> Masks {
+    fn of(board: &Board, us: Side) -> ChecksAndPins {
         let squares = board.squares();
         let king = board.king(us).raw();
         let them = us.other();
         let enemies = board.list(them);
-        let mut masks = Masks { checkers: 0, targets: 0, pinned: 0 };
+        let mut checks_and_pins = ChecksAndPins { checkers: 0, evasion_targets: 0, pinned: 0 };
 
         let enemy_pawn = them.bit() | them.pawn() as u8;
         for origin in pawn_attack_origins(them, king) {
             if on_board(origin) && at(squares, origin) == enemy_pawn {
-                masks.checkers += 1;
-                masks.targets |= 1 << origin;
+                checks_and_pins.checkers += 1;
+                checks_and_pins.evasion_targets |= 1 << origin;
             }
         }
         for from in enemies.squares_of(enemies.of(Kind::Knight)) {
             if reaches(Kind::Knight as u8, from, king) {
-                masks.checkers += 1;
-                masks.targets |= 1 << from;
+                checks_and_pins.checkers += 1;
+                checks_and_pins.evasion_targets |= 1 << from;
             }
         }
         for slider in sliders_towards(board, them, king) {
-            masks.follow(board, us, king, slider);
+            checks_and_pins.follow(board, us, king, slider);
         }
-        if masks.checkers == 0 {
-            masks.targets = !0;
+        if checks_and_pins.checkers == 0 {
+            checks_and_pins.evasion_targets = !0;
         }
-        masks
+        checks_and_pins
     }
 
-    /// Walks from the king towards a slider on one of its lines: nothing between is a check, one of
-    /// our men is a pin.
+    /// Notes what an enemy slider on a line with our king does: a check if nothing stands between, a pin
+    /// if one piece of ours does.
     #[inline(always)]
     fn follow(&mut self, board: &Board, us: Side, king: u8, slider: u8) {
         let step = line_step(king, slider);
-        let first = next_man(board, king, step);
+        let first = next_piece(board, king, step);
         if first != slider {
             return self.pin(board, us, first, step, slider);
         }
@@ -213,20 +214,21 @@ impl Masks {
         let mut square = king;
         while square != slider {
             square = square.wrapping_add_signed(step);
-            self.targets |= 1 << (square & 0x7f);
+            self.evasion_targets |= 1 << (square & 0x7f);
         }
     }
 
-    /// Takes note if the first man on a slider's line to our king is ours and the only one.
+    /// Notes a pin if `first`, the first piece from our king towards the slider, is ours and the only one
+    /// between.
     #[inline(always)]
     fn pin(&mut self, board: &Board, us: Side, first: u8, step: i8, slider: u8) {
-        if at(board.squares(), first) & us.bit() != 0 && next_man(board, first, step) == slider {
+        if at(board.squares(), first) & us.bit() != 0 && next_piece(board, first, step) == slider {
             self.pinned |= 1 << board.index_on(first);
         }
     }
 }
 
-/// A side's sliders that attack a square but for what stands between.
+/// The squares of a side's sliders that would attack `target` on an empty board.
 #[inline(always)]
 fn sliders_towards(board: &Board, by: Side, target: u8) -> impl Iterator<Item = u8> {
     let list = board.list(by);
@@ -234,9 +236,9 @@ fn sliders_towards(board: &Board, by: Side, target: u8) -> impl Iterator<Item = 
     list.squares_of(sliders).filter(move |&from| reaches(at(board.squares(), from), from, target))
 }
 
-/// The next square in this direction that is not empty; there is one.
+/// The next occupied square in this direction. There must be one: nothing stops the walk at the edge.
 #[inline(always)]
-fn next_man(board: &Board, from: u8, step: i8) -> u8 {
+fn next_piece(board: &Board, from: u8, step: i8) -> u8 {
     let mut square = from.wrapping_add_signed(step);
     while at(board.squares(), square) == 0 {
         square = square.wrapping_add_signed(step);
@@ -244,48 +246,53 @@ fn next_man(board: &Board, from: u8, step: i8) -> u8 {
     square
 }
 
-fn generate<S: Sink>(board: &Board, masks: &Masks, sink: &mut S) {
-    match Vector::new() {
-        Some(vector) => vector.run(Generation { board, masks, sink }),
-        None => walk(board, masks, sink),
+fn generate<S: MoveSink>(board: &Board, checks_and_pins: &ChecksAndPins, sink: &mut S) {
+    match Avx512::new() {
+        Some(avx512) => avx512.run(Generate { board, checks_and_pins, sink }),
+        None => walk(board, checks_and_pins, sink),
     }
 }
 
-/// Generation without vectors. It is large, and in the way if it is inlined beside the other.
+/// Generation without AVX-512. Not inlined: it is large, and beside the other it would slow that down.
 #[inline(never)]
-fn walk<S: Sink>(board: &Board, masks: &Masks, sink: &mut S) {
-    generate_by(Walk, board, masks, sink);
+fn walk<S: MoveSink>(board: &Board, checks_and_pins: &ChecksAndPins, sink: &mut S) {
+    generate_by(Walk, board, checks_and_pins, sink);
 }
 
-/// Generation as a task for vectors.
-struct Generation<'a, S> {
+/// Generation with AVX-512.
+struct Generate<'a, S> {
     board: &'a Board,
-    masks: &'a Masks,
+    checks_and_pins: &'a ChecksAndPins,
     sink: &'a mut S,
 }
 
-impl<S: Sink> Task for Generation<'_, S> {
+impl<S: MoveSink> Kernel for Generate<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, vector: Vector) {
-        generate_by(vector, self.board, self.masks, self.sink);
+    fn run(self, avx512: Avx512) {
+        generate_by(avx512, self.board, self.checks_and_pins, self.sink);
     }
 }
 
 #[inline(always)]
-fn generate_by<S: Sink>(geometry: impl Geometry, board: &Board, masks: &Masks, sink: &mut S) {
+fn generate_by<S: MoveSink>(
+    geometry: impl Geometry,
+    board: &Board,
+    checks_and_pins: &ChecksAndPins,
+    sink: &mut S,
+) {
     match board.side_to_move() {
-        Side::White => generate_for::<S, true>(geometry, board, masks, sink),
-        Side::Black => generate_for::<S, false>(geometry, board, masks, sink),
+        Side::White => generate_for::<S, true>(geometry, board, checks_and_pins, sink),
+        Side::Black => generate_for::<S, false>(geometry, board, checks_and_pins, sink),
     }
 }
 
-/// How the squares that a man can go to are found.
+/// A way to find the squares that a piece can go to.
 trait Geometry: Copy {
-    /// Adds the moves of a knight, king, bishop or rook from a square, step by step in the order of
-    /// `steps`.
-    fn moves<S: Sink>(
+    /// Adds the moves from a square of a knight, king, bishop or rook to `allowed` squares, direction by
+    /// direction in the order of `steps`.
+    fn moves<S: MoveSink>(
         self,
         board: &Board,
         kind: Kind,
@@ -296,13 +303,13 @@ trait Geometry: Copy {
     );
 }
 
-/// Square by square.
+/// Square by square along each ray.
 #[derive(Clone, Copy)]
 struct Walk;
 
 impl Geometry for Walk {
     #[inline(always)]
-    fn moves<S: Sink>(
+    fn moves<S: MoveSink>(
         self,
         board: &Board,
         kind: Kind,
@@ -323,9 +330,9 @@ impl Geometry for Walk {
     }
 }
 
-impl Geometry for Vector {
+impl Geometry for Avx512 {
     #[inline(always)]
-    fn moves<S: Sink>(
+    fn moves<S: MoveSink>(
         self,
         board: &Board,
         kind: Kind,
@@ -340,14 +347,14 @@ impl Geometry for Vector {
             Kind::Rook => vector::STRAIGHT,
             _ => vector::NEXT,
         };
-        let seen = self.sight(board.squares(), from);
-        let ours = if us == Side::White { seen.white } else { seen.occupied & !seen.white };
+        let rays = self.rays_from(board.squares(), from);
+        let ours = if us == Side::White { rays.white } else { rays.occupied & !rays.white };
         let wanted = match (S::NOISY, S::QUIET) {
             (true, true) => !ours,
-            (true, false) => seen.occupied & !ours,
-            (false, _) => !seen.occupied,
+            (true, false) => rays.occupied & !ours,
+            (false, _) => !rays.occupied,
         };
-        let mut rest = seen.reached & lanes & wanted;
+        let mut rest = rays.visible & lanes & wanted;
         while rest != 0 {
             let to = vector::lane_square(from, rest.trailing_zeros());
             rest &= rest - 1;
@@ -364,47 +371,51 @@ const fn side_of(white: bool) -> Side {
 }
 
 #[inline(always)]
-fn generate_for<S: Sink, const WHITE: bool>(
+fn generate_for<S: MoveSink, const WHITE: bool>(
     geometry: impl Geometry,
     board: &Board,
-    masks: &Masks,
+    checks_and_pins: &ChecksAndPins,
     sink: &mut S,
 ) {
     king_moves::<S, WHITE>(geometry, board, sink);
-    if masks.checkers == 0 {
+    if checks_and_pins.checkers == 0 {
         if S::QUIET {
             castlings(board, side_of(WHITE), sink);
         }
-        piece_moves::<S, WHITE, false>(geometry, board, masks, sink);
-    } else if masks.checkers == 1 {
-        piece_moves::<S, WHITE, true>(geometry, board, masks, sink);
+        piece_moves::<S, WHITE, false>(geometry, board, checks_and_pins, sink);
+    } else if checks_and_pins.checkers == 1 {
+        piece_moves::<S, WHITE, true>(geometry, board, checks_and_pins, sink);
     }
 }
 
 #[inline(always)]
-fn king_moves<S: Sink, const WHITE: bool>(geometry: impl Geometry, board: &Board, sink: &mut S) {
+fn king_moves<S: MoveSink, const WHITE: bool>(
+    geometry: impl Geometry,
+    board: &Board,
+    sink: &mut S,
+) {
     let us = side_of(WHITE);
     let king = board.king(us).raw();
-    let allowed = |to: u8| !S::LEGAL_KING || board.is_safe(to, us, [king, king], OFF_BOARD);
+    let allowed = |to: u8| !S::LEGAL_KING || board.is_safe(to, us, [king, king], NO_SQUARE);
     geometry.moves(board, Kind::King, king, us, sink, allowed);
 }
 
-/// Whether a coordinate is on the board and not taken by our own men.
+/// Whether a coordinate is on the board and not occupied by our own pieces. One test for both.
 #[inline(always)]
 fn is_free(board: &Board, to: u8, us: Side) -> bool {
     (to & OFF_BOARD) | (at(board.squares(), to) & us.bit()) == 0
 }
 
-/// Whether a move to this square is of a sort that is wanted; for all but pawns.
+/// Whether a move of a piece other than a pawn to this square is of the kind that the sink wants.
 #[inline(always)]
-fn wants<S: Sink>(board: &Board, to: u8) -> bool {
+fn wants<S: MoveSink>(board: &Board, to: u8) -> bool {
     (S::NOISY && S::QUIET) || (at(board.squares(), to) != 0) == S::NOISY
 }
 
-/// Castling when not in check. King and rook end on the c- and d- or g- and f-file; all squares
-/// that either crosses must be free of other men, all that the king crosses unattacked.
+/// Adds castling; not to be called in check. King and rook end on the c- and d- or g- and f-file. All
+/// squares that either crosses must be free of other pieces, and those that the king crosses unattacked.
 #[inline(always)]
-fn castlings<S: Sink>(board: &Board, us: Side, sink: &mut S) {
+fn castlings<S: MoveSink>(board: &Board, us: Side, sink: &mut S) {
     for king_side in [false, true] {
         if board.castling_rights() & right_bit(us, king_side) != 0
             && castling_is_legal(board, us, king_side)
@@ -422,13 +433,12 @@ pub(super) fn castling_is_legal(board: &Board, us: Side, king_side: bool) -> boo
     let first = king.min(rook).min(king_to).min(rook_to);
     let last = king.max(rook).max(king_to).max(rook_to);
     let crossed_is_free = (first..=last).all(|square| {
-        // The king crosses from its square to its goal, the rook likewise; nothing else matters.
         let crossed = is_within(square, king, king_to) || is_within(square, rook, rook_to);
         !crossed || square == king || square == rook || at(board.squares(), square) == 0
     });
     crossed_is_free
         && (king.min(king_to)..=king.max(king_to))
-            .all(|square| square == king_to || board.is_safe(square, us, [king, king], OFF_BOARD))
+            .all(|square| square == king_to || board.is_safe(square, us, [king, king], NO_SQUARE))
         && board.is_safe(king_to, us, [king, rook], rook_to)
 }
 
@@ -436,18 +446,18 @@ fn is_within(square: u8, a: u8, b: u8) -> bool {
     (a.min(b)..=a.max(b)).contains(&square)
 }
 
-/// Everything but the king's moves. `EVADE`: there is one checker to be captured or blocked.
+/// All but the king's moves. `EVADE`: one piece gives check and has to be captured or blocked.
 #[inline(always)]
-fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
+fn piece_moves<S: MoveSink, const WHITE: bool, const EVADE: bool>(
     geometry: impl Geometry,
     board: &Board,
-    masks: &Masks,
+    checks_and_pins: &ChecksAndPins,
     sink: &mut S,
 ) {
     let us = side_of(WHITE);
     let list = board.list(us);
-    let free = !masks.pinned;
-    let allowed = |to: u8| !EVADE || masks.targets >> (to & 0x7f) & 1 != 0;
+    let free = !checks_and_pins.pinned;
+    let allowed = |to: u8| !EVADE || checks_and_pins.evasion_targets >> (to & 0x7f) & 1 != 0;
 
     for from in list.squares_of(list.of(us.pawn()) & free) {
         pawn_moves::<S, WHITE>(board, from, 0, sink, allowed);
@@ -461,9 +471,9 @@ fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
     for from in list.squares_of((list.of(Kind::Rook) | list.of(Kind::Queen)) & free) {
         geometry.moves(board, Kind::Rook, from, us, sink, allowed);
     }
-    // A pinned man can't answer a check: it is on the wrong line for that.
-    if !EVADE && masks.pinned != 0 {
-        for from in list.squares_of(masks.pinned) {
+    // A pinned piece can't answer another piece's check: it may not leave its line.
+    if !EVADE && checks_and_pins.pinned != 0 {
+        for from in list.squares_of(checks_and_pins.pinned) {
             pinned_moves::<S, WHITE>(board, from, sink);
         }
     }
@@ -475,7 +485,7 @@ fn piece_moves<S: Sink, const WHITE: bool, const EVADE: bool>(
 }
 
 #[inline(always)]
-fn slider_moves<S: Sink>(
+fn slider_moves<S: MoveSink>(
     board: &Board,
     from: u8,
     us: Side,
@@ -503,10 +513,10 @@ fn slider_moves<S: Sink>(
     }
 }
 
-/// Pushes and captures of one pawn, en passant excepted. `line` is 0 or the step of a pin, along
-/// which it has to stay.
+/// Adds the pushes and captures of one pawn, without en passant. `line` is the step of the line that it is
+/// pinned on, 0 if it is not.
 #[inline(always)]
-fn pawn_moves<S: Sink, const WHITE: bool>(
+fn pawn_moves<S: MoveSink, const WHITE: bool>(
     board: &Board,
     from: u8,
     line: i8,
@@ -536,7 +546,7 @@ fn pawn_moves<S: Sink, const WHITE: bool>(
     }
     for step in captures {
         let to = from.wrapping_add_signed(step);
-        // Off-board columns are empty, and a pawn never stands where it could leave by a row.
+        // No edge test: the off-board columns hold no pieces, and no pawn stands on the last row.
         if at(squares, to) & us.other().bit() != 0 && on_line(step) && allowed(to) {
             add_pawn_move::<S, WHITE>(from, to, sink);
         }
@@ -544,7 +554,7 @@ fn pawn_moves<S: Sink, const WHITE: bool>(
 }
 
 #[inline(always)]
-fn add_pawn_move<S: Sink, const WHITE: bool>(from: u8, to: u8, sink: &mut S) {
+fn add_pawn_move<S: MoveSink, const WHITE: bool>(from: u8, to: u8, sink: &mut S) {
     let last_row = if WHITE { 0 } else { 7 };
     if to >> 4 == last_row {
         sink.add_promotions(from, to);
@@ -553,8 +563,8 @@ fn add_pawn_move<S: Sink, const WHITE: bool>(from: u8, to: u8, sink: &mut S) {
     }
 }
 
-/// A pinned man moves only along the line through its king; a knight never.
-fn pinned_moves<S: Sink, const WHITE: bool>(board: &Board, from: u8, sink: &mut S) {
+/// Adds a pinned piece's moves: along the line to its king only, so none for a knight.
+fn pinned_moves<S: MoveSink, const WHITE: bool>(board: &Board, from: u8, sink: &mut S) {
     let us = side_of(WHITE);
     let line = line_step(board.king(us).raw(), from);
     let Some(piece) = board.piece_on(Square::from_index_masked(from)) else { return };
@@ -566,7 +576,7 @@ fn pinned_moves<S: Sink, const WHITE: bool>(board: &Board, from: u8, sink: &mut 
     }
 }
 
-fn en_passant_moves<S: Sink>(board: &Board, us: Side, target: u8, sink: &mut S) {
+fn en_passant_moves<S: MoveSink>(board: &Board, us: Side, target: u8, sink: &mut S) {
     let pawn = us.bit() | us.pawn() as u8;
     for from in pawn_attack_origins(us, target) {
         if on_board(from)
@@ -584,23 +594,23 @@ mod tests {
     use crate::bench::POSITIONS;
 
     fn all_ways<G: Geometry>(geometry: G, board: &Board) -> [MoveList; 3] {
-        let masks = Masks::new(board);
+        let checks_and_pins = ChecksAndPins::new(board);
         let mut lists = [MoveList::new(), MoveList::new(), MoveList::new()];
         let [all, noisy, quiet] = &mut lists;
-        generate_by(geometry, board, &masks, all);
-        generate_by(geometry, board, &masks, &mut Noisy(noisy));
-        generate_by(geometry, board, &masks, &mut Quiet(quiet));
+        generate_by(geometry, board, &checks_and_pins, all);
+        generate_by(geometry, board, &checks_and_pins, &mut NoisyOnly(noisy));
+        generate_by(geometry, board, &checks_and_pins, &mut QuietOnly(quiet));
         lists
     }
 
     #[test]
     fn vectors_find_the_same_moves_in_the_same_order() {
-        let Some(vector) = Vector::new() else { return };
+        let Some(avx512) = Avx512::new() else { return };
         for fen in POSITIONS {
             let mut board = Board::from_fen(fen).unwrap();
             for mv in board.legal_moves() {
                 board.play(mv);
-                assert_eq!(all_ways(vector, &board), all_ways(Walk, &board), "{}", board.to_fen());
+                assert_eq!(all_ways(avx512, &board), all_ways(Walk, &board), "{}", board.to_fen());
                 board.unmake(&mut ());
             }
         }

@@ -1,11 +1,12 @@
 //! Move generation: three nested loops over pieces, directions and squares.
 //!
-//! [`scan`] is micro-Max's order: squares from any start square, cyclically. The legal generator
-//! walks the piece lists instead and knows before it starts what gives check and what is pinned, so
-//! that no move has to be tried out on the board.
+//! [`scan`] generates pseudo-legal moves in micro-Max's order: squares from any start square, cyclically.
+//! [`legal_moves`] walks the piece lists and finds [`ChecksAndPins`] first, so that no move has to be made
+//! to test it.
 
 mod legal;
+mod outcome;
 mod scan;
 
-pub use legal::{Masks, count_legal, king_is_safe, legal_moves, noisy_moves, quiet_moves};
+pub use legal::{ChecksAndPins, count_legal, king_is_safe, legal_moves, noisy_moves, quiet_moves};
 pub use scan::{confirm, gives_check, is_legal, legal_scan, scan};

@@ -1,15 +1,14 @@
-//! Pseudo-legal moves in micro-Max's order, and legality of a single move.
+//! Pseudo-legal moves in micro-Max's order, and the legality of a single move.
 
-use super::legal::{Masks, castling_is_legal};
+use super::legal::{ChecksAndPins, castling_is_legal};
 use crate::attack::{at, attacks, line_step, on_board, steps};
 use crate::board::Board;
 use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Piece, Side};
-use crate::square::{OFF_BOARD, Square};
+use crate::square::{NO_SQUARE, Square};
 
-/// The pseudo-legal moves in micro-Max's scan order: squares from `start` on, cyclically, for the
-/// man there the steps of its kind, for a step the squares outwards. What makes them pseudo-legal
-/// is that the king may be left to be captured. Promotions come queen, rook, bishop, knight; castling comes last of
+/// The pseudo-legal moves in micro-Max's scan order: squares from `start` on, cyclically; for the piece
+/// there the steps of its kind; for a step the squares outwards. They may leave the king in check. Promotions come queen, rook, bishop, knight; castling comes last of
 /// the king's moves, queen side first.
 #[must_use]
 pub fn scan(board: &Board, start: Square) -> MoveList {
@@ -19,13 +18,13 @@ pub fn scan(board: &Board, start: Square) -> MoveList {
     let to_start = Square::all().take_while(|&s| s != start);
     for from in from_start.chain(to_start) {
         if let Some(piece) = board.piece_on(from).filter(|piece| piece.side() == us) {
-            scan_man(board, piece, from, &mut list);
+            scan_piece(board, piece, from, &mut list);
         }
     }
     list
 }
 
-fn scan_man(board: &Board, piece: Piece, from: Square, list: &mut MoveList) {
+fn scan_piece(board: &Board, piece: Piece, from: Square, list: &mut MoveList) {
     for &step in steps(piece.kind()) {
         scan_ray(board, piece, from, step, list);
     }
@@ -73,27 +72,26 @@ fn scan_ray(board: &Board, piece: Piece, from: Square, step: i8, list: &mut Move
     }
 }
 
-/// Whether a pseudo-legal move leaves the own king safe.
+/// Whether a pseudo-legal move leaves the mover's king unattacked.
 #[must_use]
 pub fn is_legal(board: &Board, mv: Move) -> bool {
-    is_legal_with(board, &Masks::new(board), mv)
+    is_legal_with(board, &ChecksAndPins::new(board), mv)
 }
 
-fn is_legal_with(board: &Board, masks: &Masks, mv: Move) -> bool {
+fn is_legal_with(board: &Board, checks_and_pins: &ChecksAndPins, mv: Move) -> bool {
     let us = board.side_to_move();
     let king = board.king(us).raw();
     let (from, to) = (mv.from().raw(), mv.to().raw());
     if from == king {
-        let target = at(board.squares(), to);
-        // Castling comes out of the scan legal; its goal is a man of our own.
-        return target & us.bit() != 0 || board.is_safe(to, us, [king, king], OFF_BOARD);
+        // Castling comes out of the scan legal.
+        return board.is_castling(mv) || board.is_safe(to, us, [king, king], NO_SQUARE);
     }
-    let is_pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
-    if is_pawn && board.en_passant() == Some(mv.to()) && from & 15 != to & 15 {
+    if board.is_en_passant(mv) {
         return board.en_passant_is_legal(from, to, us);
     }
-    let answers_check = masks.checkers < 2 && masks.targets >> to & 1 != 0;
-    let pinned = masks.pinned >> board.index_on(from) & 1 != 0;
+    let answers_check =
+        checks_and_pins.checkers < 2 && checks_and_pins.evasion_targets >> to & 1 != 0;
+    let pinned = checks_and_pins.pinned >> board.index_on(from) & 1 != 0;
     let stays_on_line = line_step(king, to) == line_step(king, from);
     answers_check && (!pinned || stays_on_line)
 }
@@ -101,42 +99,40 @@ fn is_legal_with(board: &Board, masks: &Masks, mv: Move) -> bool {
 /// The legal moves in scan order from `start`.
 #[must_use]
 pub fn legal_scan(board: &Board, start: Square) -> MoveList {
-    let masks = Masks::new(board);
+    let checks_and_pins = ChecksAndPins::new(board);
     let mut list = scan(board, start);
-    list.retain(|mv| is_legal_with(board, &masks, *mv));
+    list.retain(|mv| is_legal_with(board, &checks_and_pins, *mv));
     list
 }
 
-/// The move with these bits, if it is legal here: for moves from a table, where another position may
-/// have left them. Promotion bits that mean nothing have to be 0. The masks are this board's.
+/// The move with these bits if it is legal here. Confirms hash moves, which another position with the
+/// same key may have stored. The promotion bits of any other move have to be 0. `checks_and_pins` are this board's.
 #[must_use]
-pub fn confirm(board: &Board, masks: &Masks, raw: u16) -> Option<Move> {
+pub fn confirm(board: &Board, checks_and_pins: &ChecksAndPins, raw: u16) -> Option<Move> {
     let mv = Move::from_raw(raw)?;
     let us = board.side_to_move();
     let piece = board.piece_on(mv.from()).filter(|piece| piece.side() == us)?;
     let (from, to) = (mv.from().raw(), mv.to().raw());
-    let target = at(board.squares(), to);
-    let promotes = piece.kind().is_pawn() && mv.to().row() == us.promotion_row();
-    if !promotes && mv.promotion_kind() != Kind::Knight {
+    if !board.is_promotion(mv) && mv.promotion_kind() != Kind::Knight {
         return None;
     }
-    if target & us.bit() != 0 {
+    if board.is_castling(mv) {
         let king_side = to > from;
         let castles = piece.kind() == Kind::King
             && board.castling_rook(us, king_side) == Some(mv.to())
-            && !masks.in_check()
+            && !checks_and_pins.in_check()
             && castling_is_legal(board, us, king_side);
         return castles.then_some(mv);
     }
     let moves_so = if piece.kind().is_pawn() && from & 15 == to & 15 {
         pushes(board, us, from, to)
     } else if piece.kind().is_pawn() {
-        let captures = target != 0 || board.en_passant() == Some(mv.to());
+        let captures = at(board.squares(), to) != 0 || board.is_en_passant(mv);
         captures && attacks(board.squares(), piece.raw(), from, to, |_| false)
     } else {
         attacks(board.squares(), piece.raw(), from, to, |_| false)
     };
-    (moves_so && is_legal_with(board, masks, mv)).then_some(mv)
+    (moves_so && is_legal_with(board, checks_and_pins, mv)).then_some(mv)
 }
 
 fn pushes(board: &Board, us: Side, from: u8, to: u8) -> bool {
@@ -148,8 +144,8 @@ fn pushes(board: &Board, us: Side, from: u8, to: u8) -> bool {
     empty(once) && (to == once || twice)
 }
 
-/// Whether a move gives check, by the man that moves or one behind it. Castling and en passant may be
-/// told wrongly: meant for deciding what to look at, not for the rules.
+/// Whether a legal move gives check, directly or by discovery. May be wrong for castling, en passant and
+/// promotion: good enough for pruning and ordering, not for the rules.
 #[must_use]
 pub fn gives_check(board: &Board, mv: Move) -> bool {
     let us = board.side_to_move();

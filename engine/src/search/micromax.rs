@@ -329,20 +329,15 @@ pub fn root_balance(board: &Board) -> i32 {
 
 /// A move as the search has it: castling goes to the king's target square.
 fn exact_squares(board: &Board, mv: Move) -> (u8, u8) {
-    let own =
-        |square: Square| board.piece_on(square).map(Piece::side) == Some(board.side_to_move());
     let castled = Board::castled_squares(board.side_to_move(), mv.to() > mv.from()).0;
-    (mv.from().raw(), if own(mv.to()) { castled } else { mv.to().raw() })
+    (mv.from().raw(), if board.is_castling(mv) { castled } else { mv.to().raw() })
 }
 
 /// The legal move for two squares of the search; pawns become queens.
 fn legal_move(board: &Board, squares: (u8, u8)) -> Option<Move> {
     board.legal_moves().into_iter().find(|&mv| {
-        let piece = board.piece_on(mv.from());
-        let promotes = piece.is_some_and(|piece| {
-            piece.kind().is_pawn() && mv.to().row() == piece.side().promotion_row()
-        });
-        exact_squares(board, mv) == squares && (!promotes || mv.promotion_kind() == Kind::Queen)
+        exact_squares(board, mv) == squares
+            && (!board.is_promotion(mv) || mv.promotion_kind() == Kind::Queen)
     })
 }
 

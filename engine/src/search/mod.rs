@@ -309,7 +309,7 @@ impl Program {
 }
 
 impl Searcher {
-    /// A searcher with a hash table of so many MiB.
+    /// A searcher with a hash table of so many MiB; 0 counts as 1.
     ///
     /// # Errors
     /// If the memory can't be had.

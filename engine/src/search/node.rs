@@ -9,7 +9,7 @@ use super::thread::{MAX_PLY, Thread};
 use super::tt::{self, Bound, TtEntry};
 use crate::eval::Evaluator;
 use crate::keys::Keys;
-use crate::movegen::{self, Masks};
+use crate::movegen::{self, ChecksAndPins};
 use crate::moves::Move;
 use crate::params;
 use crate::score::{DRAW, INFINITY, MATE, MATE_BAND, Score, Window, is_mate};
@@ -208,7 +208,7 @@ impl<E: Evaluator> Thread<'_, E> {
         // 8. Moves.
         let facts = Facts { depth, ..facts };
         let continuations = self.continuation_plies(ply);
-        let masks = Masks::given(&self.board, in_check);
+        let masks = ChecksAndPins::given(&self.board, in_check);
         let mut picker = Picker::new(&self.board, masks, hash_move, continuations);
         let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
         let node = NodeContext {

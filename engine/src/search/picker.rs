@@ -6,7 +6,7 @@
 use super::history::{Histories, PieceTo};
 use super::see::{see_ge, see_value};
 use crate::board::Board;
-use crate::movegen::{self, Masks};
+use crate::movegen::{self, ChecksAndPins};
 use crate::moves::{MAX_MOVES, Move, MoveList};
 use crate::params;
 use crate::piece::Kind;
@@ -78,20 +78,15 @@ pub(crate) struct Picker {
     next: usize,
     /// The moves one and two plies back.
     continuations: [Option<PieceTo>; 2],
-    masks: Masks,
+    masks: ChecksAndPins,
 }
 
 /// Whether a move captures or promotes.
 #[inline]
 pub(crate) fn is_noisy(board: &Board, mv: Move) -> bool {
-    let us = board.side_to_move();
-    let Some(piece) = board.piece_on(mv.from()) else { return false };
     match board.piece_on(mv.to()) {
-        Some(target) => target.side() != us,
-        None => {
-            piece.kind().is_pawn()
-                && (mv.to().row() == us.promotion_row() || board.en_passant() == Some(mv.to()))
-        }
+        Some(_) => !board.is_castling(mv),
+        None => board.is_promotion(mv) || board.is_en_passant(mv),
     }
 }
 
@@ -111,7 +106,7 @@ impl Picker {
     /// All legal moves of a position. The hash move need not be legal.
     pub(crate) fn new(
         board: &Board,
-        masks: Masks,
+        masks: ChecksAndPins,
         hash_move: Option<u16>,
         continuations: [Option<PieceTo>; 2],
     ) -> Picker {
@@ -130,7 +125,7 @@ impl Picker {
 
     /// Captures and promotions only, not split by SEE: quiescence tests delta pruning first, which is
     /// quicker, and SEE itself.
-    pub(crate) fn noisy(board: &Board, masks: Masks, hash_move: Option<u16>) -> Picker {
+    pub(crate) fn noisy(board: &Board, masks: ChecksAndPins, hash_move: Option<u16>) -> Picker {
         let mut picker = Picker::new(board, masks, hash_move, [None; 2]);
         picker.noisy_only = true;
         picker.hash_move = picker.hash_move.filter(|&mv| is_noisy(board, mv));
@@ -253,15 +248,12 @@ impl Picker {
         let mut list = MoveList::new();
         movegen::noisy_moves(board, &self.masks, &mut list);
         self.fill(&list, |mv| {
-            let us = board.side_to_move();
             let captured = captured_kind(board, mv);
             let history = moving(board, mv).map_or(0, |moving| histories.capture(moving, captured));
-            let promotes = mv.to().row() == us.promotion_row()
-                && board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
             let promotion = match mv.promotion_kind() {
-                Kind::Queen if promotes => see_value(Kind::Queen),
-                _ if promotes => -see_value(Kind::Queen),
-                _ => 0,
+                _ if !board.is_promotion(mv) => 0,
+                Kind::Queen => see_value(Kind::Queen),
+                _ => -see_value(Kind::Queen),
             };
             params::victim_weight() * (see_value(captured) + promotion)
                 + history / params::capture_history_divisor()
@@ -308,7 +300,7 @@ mod tests {
         let histories = Histories::new();
         for fen in POSITIONS {
             let board = Board::from_fen(fen).unwrap();
-            let masks = Masks::new(&board);
+            let masks = ChecksAndPins::new(&board);
             let legal = board.legal_moves();
             for hash_move in std::iter::once(None).chain(legal.iter().map(|mv| Some(mv.raw()))) {
                 let picker = Picker::new(&board, masks, hash_move, [None; 2]);

@@ -9,7 +9,7 @@ use super::see::{captured_value, see_ge};
 use super::thread::{MAX_PLY, Thread};
 use super::tt::{self, Bound, TtEntry};
 use crate::eval::Evaluator;
-use crate::movegen::Masks;
+use crate::movegen::ChecksAndPins;
 use crate::moves::Move;
 use crate::params;
 use crate::score::{DRAW, MATE, Score, Window, is_mate};
@@ -50,7 +50,7 @@ impl<E: Evaluator> Thread<'_, E> {
                 return best;
             }
         }
-        let masks = Masks::given(&self.board, in_check);
+        let masks = ChecksAndPins::given(&self.board, in_check);
         let keys = self.board.keys();
         let uses_tt = K::PV || in_check || first;
         let tt_entry = if uses_tt { self.probe_tt(keys) } else { None };

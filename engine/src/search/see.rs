@@ -5,7 +5,7 @@
 
 use crate::attack::{at, line_step, on_board, pawn_attack_origins, reaches};
 use crate::board::Board;
-use crate::machine::vector::{self, Around, Task, Vector};
+use crate::machine::vector::{self, Avx512, Kernel, RaysTo};
 use crate::moves::Move;
 use crate::params;
 use crate::piece::{Kind, Piece, Side};
@@ -27,13 +27,9 @@ pub(crate) fn see_value(kind: Kind) -> Score {
 /// The most that a capture or promotion can win.
 #[inline]
 pub(crate) fn captured_value(board: &Board, mv: Move) -> Score {
-    let us = board.side_to_move();
     let captured =
         board.piece_on(mv.to()).map_or(params::see_pawn(), |piece| see_value(piece.kind()));
-    let moved = board.piece_on(mv.from());
-    let promotes =
-        mv.to().row() == us.promotion_row() && moved.is_some_and(|piece| piece.kind().is_pawn());
-    if promotes { captured + see_value(mv.promotion_kind()) } else { captured }
+    if board.is_promotion(mv) { captured + see_value(mv.promotion_kind()) } else { captured }
 }
 
 /// The order in which pieces capture, after the pawns.
@@ -49,7 +45,7 @@ pub(crate) fn see_ge(board: &Board, mv: Move, threshold: Score) -> bool {
         // Castling: nothing is exchanged.
         Some(piece) if piece.side() == us => return threshold <= 0,
         Some(piece) => see_value(piece.kind()),
-        None if moved.kind().is_pawn() && board.en_passant() == Some(mv.to()) => params::see_pawn(),
+        None if board.is_en_passant(mv) => params::see_pawn(),
         None => 0,
     };
     let mut balance = captured - threshold;
@@ -61,10 +57,9 @@ pub(crate) fn see_ge(board: &Board, mv: Move, threshold: Score) -> bool {
         return true;
     }
 
-    let is_en_passant = board.en_passant() == Some(mv.to()) && moved.kind().is_pawn();
-    let victim = is_en_passant.then(|| mv.to().en_passant_victim().raw());
+    let victim = board.is_en_passant(mv).then(|| mv.to().en_passant_victim().raw());
     let swap = Swap { us, from, to, victim, balance };
-    match Vector::new() {
+    match Avx512::new() {
         Some(vector) => vector.run(SwapOf { board, swap: &swap }),
         None => swap_by_list(&swap, board),
     }
@@ -133,20 +128,20 @@ struct SwapOf<'a> {
     swap: &'a Swap,
 }
 
-impl Task for SwapOf<'_> {
+impl Kernel for SwapOf<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self, vector: Vector) -> bool {
+    fn run(self, vector: Avx512) -> bool {
         let to = self.swap.to;
-        self.swap.holds(ByLane { to, around: vector.around(self.board.squares(), to) })
+        self.swap.holds(ByLane { to, around: vector.rays_to(self.board.squares(), to) })
     }
 }
 
 /// Attackers as lanes of the rays to the square.
 struct ByLane {
     to: u8,
-    around: Around,
+    around: RaysTo,
 }
 
 impl Attackers for ByLane {
@@ -157,9 +152,9 @@ impl Attackers for ByLane {
 
     #[inline(always)]
     fn take_least(&mut self, side: Side) -> Option<Kind> {
-        let Around { on_board, occupied, white, attackers } = self.around;
+        let RaysTo { on_board, occupied, white, attackers } = self.around;
         let of_side = if side == Side::White { white } else { !white };
-        let near = vector::reached(occupied, on_board) & occupied & of_side;
+        let near = vector::visible(occupied, on_board) & occupied & of_side;
         let kinds = [side.pawn()].into_iter().chain(BY_VALUE);
         let (kind, able) = kinds
             .zip(attackers)
@@ -249,7 +244,7 @@ mod tests {
 
     #[test]
     fn vectors_tell_the_same() {
-        let Some(vector) = Vector::new() else { return };
+        let Some(vector) = Avx512::new() else { return };
         let more = [
             // En passant, also with someone behind.
             "4k3/1p6/8/2pP4/8/8/8/4K3 w - c6 0 1",
@@ -260,13 +255,9 @@ mod tests {
         for fen in POSITIONS.into_iter().chain(more) {
             let board = Board::from_fen(fen).unwrap();
             let us = board.side_to_move();
-            let castles =
-                |mv: &&Move| board.piece_on(mv.to()).is_some_and(|piece| piece.side() == us);
-            for mv in board.legal_moves().iter().filter(|mv| !castles(mv)) {
+            for mv in board.legal_moves().iter().filter(|mv| !board.is_castling(**mv)) {
                 let (from, to) = (mv.from().raw(), mv.to().raw());
-                let is_pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
-                let victim = (is_pawn && board.en_passant() == Some(mv.to()))
-                    .then(|| mv.to().en_passant_victim().raw());
+                let victim = board.is_en_passant(*mv).then(|| mv.to().en_passant_victim().raw());
                 for balance in (-1500..0).step_by(50) {
                     let swap = Swap { us, from, to, victim, balance };
                     let by_list = swap.holds(ByList::new(&board, to));

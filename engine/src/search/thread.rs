@@ -65,8 +65,8 @@ impl<E: Evaluator> Observer for Observers<E> {
     }
 
     #[inline]
-    fn settle(&mut self, board: &Board) {
-        self.eval.settle(board);
+    fn finish_move(&mut self, board: &Board) {
+        self.eval.finish_move(board);
     }
 
     #[inline]

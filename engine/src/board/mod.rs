@@ -1,54 +1,52 @@
-//! The board: squares, piece lists, keys, rules and history, with make and unmake.
+//! The board: squares, piece lists, keys and history, with make and unmake.
+//!
+//! Beside it are attacks on it and the draws by rule. FEN, legal moves and texts are added to [`Board`] by
+//! `fen`, `movegen` and `text`, which build on this module.
+
+mod attacks;
+mod rules;
 
 use crate::attack::{self, Squares, at};
 use crate::keys::{Keys, Zobrist};
-use crate::machine::vector::{self, Task, Vector};
-use crate::movegen;
-use crate::moves::{Move, MoveList};
+use crate::moves::Move;
 use crate::piece::{Kind, Piece, Side};
-use crate::square::Square;
-use std::fmt;
+use crate::square::{NO_SQUARE, Square};
 
-/// No square: the off-board coordinate that micro-Max uses too.
-const NONE: u8 = 128;
+pub use rules::{FIFTY_MOVES, GameEnd};
 
 /// The list index of both kings.
 const KING_INDEX: u32 = 0;
 
-/// The number of half-moves without capture or pawn move at which the game is drawn.
-pub const FIFTY_MOVES: u16 = 100;
-
-/// What is told of every change that [`Board::make`] makes, so that an evaluation can follow the
-/// board without the board knowing it. `()` is the observer that does not care.
+/// Is told of every change that [`Board::make`] makes, so that an evaluation can be updated incrementally
+/// without the board knowing it. `()` ignores everything.
 ///
-/// All vanishings of a move come before its appearances: in Chess960 the king and the rook may swap
-/// squares.
+/// All pieces of a move vanish before any appears: in Chess960 king and rook may swap squares.
 pub trait Observer {
     /// A move is about to be made on this board.
     fn push(&mut self, _board: &Board, _mv: Move) {}
     /// A piece leaves a square.
     fn vanish(&mut self, _piece: Piece, _square: Square) {}
-    /// A piece comes to stand on a square.
+    /// A piece is put on a square.
     fn appear(&mut self, _piece: Piece, _square: Square) {}
-    /// The move is made, and the board is as it stands after it.
-    fn settle(&mut self, _board: &Board) {}
-    /// The last move that was pushed is taken back.
+    /// The move is made: this is the board after it.
+    fn finish_move(&mut self, _board: &Board) {}
+    /// The last pushed move is taken back.
     fn pop(&mut self) {}
 }
 
 impl Observer for () {}
 
-/// The squares on two cache lines, no more.
+/// The squares, aligned so that they take two cache lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[repr(align(64))]
 struct Aligned(Squares);
 
-/// The men of one side, each under an index that it keeps from set-up to capture.
+/// The pieces of one side, each with an index that it keeps until it is captured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PieceList {
-    /// Where the man with this index stands; stale once captured.
+    /// The square of the piece with this index; stale once it is captured.
     squares: [u8; 16],
-    /// For each kind, the set of indices of its men.
+    /// The indices of each kind's pieces, as a set of bits.
     by_kind: [u16; 8],
 }
 
@@ -57,26 +55,26 @@ impl PieceList {
         PieceList { squares: [0; 16], by_kind: [0; 8] }
     }
 
-    /// The square of the man with this index.
+    /// The square of the piece with this index.
     #[inline(always)]
     pub(crate) const fn square(&self, index: u32) -> u8 {
         self.squares[(index & 15) as usize]
     }
 
-    /// The indices of the men of this kind, as a set of bits.
+    /// The indices of the pieces of this kind, as a set of bits.
     #[inline(always)]
     pub(crate) const fn of(&self, kind: Kind) -> u16 {
         self.by_kind[kind.index()]
     }
 
-    /// The indices of all men.
+    /// The indices of all pieces.
     #[inline(always)]
     pub(crate) const fn all(&self) -> u16 {
         let k = &self.by_kind;
         k[1] | k[2] | k[3] | k[4] | k[5] | k[6] | k[7]
     }
 
-    /// The squares of a set of men.
+    /// The squares of a set of indices.
     #[inline(always)]
     pub(crate) fn squares_of(&self, mut set: u16) -> impl Iterator<Item = u8> {
         std::iter::from_fn(move || {
@@ -90,8 +88,8 @@ impl PieceList {
     }
 }
 
-/// What castling needs to know that does not change during a game: which men's moves cost which
-/// rights and where the rooks with a right stand. Chess960 makes this data.
+/// The part of castling that a game does not change: which moves lose which rights, and the rooks' squares.
+/// Data and not code because of Chess960.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct CastlingSetup {
     /// Rights lost when a move leaves or enters this square.
@@ -110,7 +108,7 @@ const fn right_number(side: Side, king_side: bool) -> usize {
     2 * side.index() + king_side as usize
 }
 
-/// What a move changed that can't be computed back.
+/// What unmaking a move needs and can't compute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Undo {
     keys: Keys,
@@ -133,7 +131,7 @@ impl Undo {
         self.mv
     }
 
-    /// Whether the move, which is this one's, captured en passant.
+    /// Whether `mv`, the move that this undoes, captured en passant.
     #[inline]
     fn was_en_passant(&self, mv: Move) -> bool {
         self.captured != 0
@@ -142,7 +140,7 @@ impl Undo {
             && mv.from().file() != mv.to().file()
     }
 
-    /// The side that made it and whether a pawn became a queen by it.
+    /// The side that promoted to a queen by this move, if it was such a move.
     #[must_use]
     pub fn queened(&self) -> Option<Side> {
         let mv = self.mv?;
@@ -153,60 +151,22 @@ impl Undo {
     }
 }
 
-/// How a game has ended by the rules.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GameEnd {
-    /// The side to move is checkmated.
-    Checkmate,
-    /// The side to move has no legal move and is not in check.
-    Stalemate,
-    /// 50 moves by each side without a capture or a pawn move.
-    FiftyMoves,
-    /// The position has occurred three times.
-    Repetition,
-    /// Neither side has the men for a mate.
-    InsufficientMaterial,
-}
-
-/// A move's text that means no legal move.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum MoveTextError {
-    /// Not of the form e2e4 or e7e8q.
-    Syntax(String),
-    /// Well formed, but not legal in the position.
-    Illegal(String),
-}
-
-impl fmt::Display for MoveTextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MoveTextError::Syntax(text) => {
-                write!(f, "'{text}' is no move; one looks like e2e4 or e7e8q")
-            }
-            MoveTextError::Illegal(text) => write!(f, "move {text} is not legal here"),
-        }
-    }
-}
-
-impl std::error::Error for MoveTextError {}
-
-/// A position with the history of its game.
+/// A position with its history.
 #[derive(Clone)]
 pub struct Board {
     squares: Aligned,
-    /// The list index of the man on each square; stale where the square is empty.
+    /// The list index of the piece on each square; stale on empty squares.
     indices: [u8; 128],
     lists: [PieceList; 2],
     keys: Keys,
     side: Side,
     rights: u8,
-    /// The square a pawn has just jumped over, whether or not anything can capture there.
+    /// The square that a pawn has just jumped over, whether or not it can be captured there.
     raw_en_passant: u8,
     /// The same, only if an en-passant capture is legal.
     en_passant: u8,
     halfmove_clock: u16,
-    /// How many of the last half-moves could be taken back by moving: no capture, no pawn move and no
-    /// null move is among them.
+    /// Half-moves since the last capture, pawn move or null move: a repetition can't be older.
     reversible: u16,
     /// Half-moves since white's first move of move 1.
     ply: u32,
@@ -215,9 +175,9 @@ pub struct Board {
     history: Vec<Undo>,
 }
 
-/// The raw material of a position, for [`Board::assemble`]; `fen` fills and validates it.
+/// The parts of a position, for [`Board::assemble`]. `fen` reads and validates them.
 pub(crate) struct Setup {
-    pub(crate) men: Vec<(Piece, Square)>,
+    pub(crate) pieces: Vec<(Piece, Square)>,
     pub(crate) side: Side,
     /// Rook squares of the rights that exist, by side and wing (queen side first).
     pub(crate) castling: [[Option<Square>; 2]; 2],
@@ -227,14 +187,7 @@ pub(crate) struct Setup {
 }
 
 impl Board {
-    /// The position that games start from.
-    #[must_use]
-    pub fn startpos() -> Board {
-        Board::from_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
-            .expect("the start position is valid")
-    }
-
-    /// Puts the men on the board. At most 16 a side and one king each: `fen` has checked it.
+    /// The board of these parts, which must be valid: at most 16 pieces a side and one king each.
     pub(crate) fn assemble(setup: &Setup) -> Board {
         let mut board = Board {
             squares: Aligned([0; 128]),
@@ -243,19 +196,19 @@ impl Board {
             keys: Keys::default(),
             side: setup.side,
             rights: 0,
-            raw_en_passant: setup.en_passant.map_or(NONE, Square::raw),
-            en_passant: NONE,
+            raw_en_passant: setup.en_passant.map_or(NO_SQUARE, Square::raw),
+            en_passant: NO_SQUARE,
             halfmove_clock: setup.halfmove_clock,
             reversible: 0,
             ply: 2 * (u32::from(setup.fullmove_number).max(1) - 1)
                 + u32::from(setup.side == Side::Black),
-            castling: CastlingSetup { rights_lost: [0; 128], rooks: [NONE; 4] },
+            castling: CastlingSetup { rights_lost: [0; 128], rooks: [NO_SQUARE; 4] },
             zobrist: Zobrist::get(),
             history: Vec::new(),
         };
         let mut count = [0; 2];
         let (kings, others): (Vec<_>, Vec<_>) =
-            setup.men.iter().partition(|(piece, _)| piece.kind() == Kind::King);
+            setup.pieces.iter().partition(|(piece, _)| piece.kind() == Kind::King);
         for &(piece, square) in kings.into_iter().chain(others) {
             let next: &mut u8 = &mut count[piece.side().index()];
             board.put(piece.raw(), *next, square.raw());
@@ -295,13 +248,13 @@ impl Board {
         &self.squares.0
     }
 
-    /// One side's men.
+    /// The pieces of a side.
     #[inline(always)]
     pub(crate) const fn list(&self, side: Side) -> &PieceList {
         &self.lists[side.index()]
     }
 
-    /// The list index of the man on an occupied square.
+    /// The list index of the piece on an occupied square.
     #[inline(always)]
     pub(crate) const fn index_on(&self, square: u8) -> u8 {
         self.indices[(square & 0x7f) as usize] & 15
@@ -314,7 +267,7 @@ impl Board {
         Square::from_index_masked(self.list(side).square(KING_INDEX))
     }
 
-    /// How many men of this kind a side has, 0 to 16.
+    /// The number of a side's pieces of this kind, 0 to 16.
     #[must_use]
     pub const fn count(&self, side: Side, kind: Kind) -> u32 {
         self.list(side).of(kind).count_ones()
@@ -344,14 +297,14 @@ impl Board {
         Square::from_index(self.castling.rooks[right_number(side, king_side)])
     }
 
-    /// The square that a pawn has just jumped over, if an en-passant capture there is legal.
+    /// The en-passant square, if a capture there is legal.
     #[must_use]
     #[inline]
     pub const fn en_passant(&self) -> Option<Square> {
         Square::from_index(self.en_passant)
     }
 
-    /// The square that a pawn has just jumped over, whether or not it can be captured.
+    /// The square that a pawn has just jumped over, whether or not it can be captured there.
     #[must_use]
     #[inline]
     pub const fn raw_en_passant(&self) -> Option<Square> {
@@ -384,204 +337,32 @@ impl Board {
         &self.history
     }
 
-    // ---- attacks and rules ------------------------------------------------------------------
+    // ---- what a move is ---------------------------------------------------------------------
 
-    /// The squares of the men that give check.
-    pub fn checkers(&self) -> impl Iterator<Item = Square> {
-        let king = self.king(self.side).raw();
-        self.attackers(king, self.side.other()).map(Square::from_index_masked)
-    }
-
-    /// Whether the side to move is in check.
+    /// Whether a move of the side to move takes a pawn to the last row.
     #[must_use]
-    pub fn in_check(&self) -> bool {
-        self.checkers().next().is_some()
+    #[inline(always)]
+    pub fn is_promotion(&self, mv: Move) -> bool {
+        mv.to().row() == self.side.promotion_row() && self.moves_pawn(mv)
     }
 
-    /// [`Board::in_check`] for a position that a legal move has led to: only the man that moved can give
-    /// check, or one behind the square that it left.
+    /// Whether a move of the side to move castles: only then is its goal a piece of its own, the rook.
     #[must_use]
-    #[inline]
-    pub(crate) fn in_check_after_move(&self) -> bool {
-        let Some(undo) = self.history.last() else { return self.in_check() };
-        // Passing never gives check.
-        let Some(mv) = undo.mv else { return false };
-        let them = self.side.other();
-        if self.was_castling(undo, mv, them) || undo.was_en_passant(mv) {
-            return self.in_check();
-        }
-        let king = self.king(self.side).raw();
-        let (from, to) = (mv.from().raw(), mv.to().raw());
-        attack::attacks(&self.squares.0, at(&self.squares.0, to), to, king, |_| false)
-            || self.is_open_to_slider(king, from, them)
+    #[inline(always)]
+    pub const fn is_castling(&self, mv: Move) -> bool {
+        at(&self.squares.0, mv.to().raw()) & self.side.bit() != 0
     }
 
-    /// Whether the first man seen from `target` in the direction of `left` is a slider of this side that
-    /// attacks `target`. A man on `left` counts as gone.
-    #[inline]
-    pub(crate) fn is_open_to_slider(&self, target: u8, left: u8, by: Side) -> bool {
-        let step = attack::line_step(target, left);
-        if step == 0 {
-            return false;
-        }
-        let mut square = target.wrapping_add_signed(step);
-        while attack::on_board(square) {
-            let man = at(&self.squares.0, square);
-            if man != 0 && square != left {
-                return man & by.bit() != 0
-                    && man & 7 > Kind::King as u8
-                    && attack::reaches(man, square, target);
-            }
-            square = square.wrapping_add_signed(step);
-        }
-        false
-    }
-
-    /// Whether the side that has just moved left its king to be captured: never so after a legal
-    /// move.
+    /// Whether a move of the side to move captures en passant.
     #[must_use]
-    pub(crate) fn king_can_be_captured(&self) -> bool {
-        let them = self.side.other();
-        self.attackers(self.king(them).raw(), self.side).next().is_some()
+    #[inline(always)]
+    pub fn is_en_passant(&self, mv: Move) -> bool {
+        mv.to().raw() == self.en_passant && self.moves_pawn(mv)
     }
 
-    fn attackers(&self, target: u8, by: Side) -> impl Iterator<Item = u8> {
-        let list = self.list(by);
-        list.squares_of(list.all()).filter(move |&from| {
-            attack::attacks(&self.squares.0, at(&self.squares.0, from), from, target, |_| false)
-        })
-    }
-
-    /// Whether a side's king is safe from all of `squares`' attackers once it stands on `king`, its
-    /// men having left the `vacated` squares and `blocker`, which is no enemy's, being occupied by one of
-    /// them.
-    #[inline]
-    pub(crate) fn is_safe(&self, king: u8, side: Side, vacated: [u8; 2], blocker: u8) -> bool {
-        match Vector::new() {
-            Some(vector) => {
-                let squares = &self.squares.0;
-                vector.run(Safety { squares, king, side, vacated, blocker })
-            }
-            None => self.is_safe_by_list(king, side, vacated, blocker),
-        }
-    }
-
-    /// [`Board::is_safe`] without vectors.
-    #[inline(never)]
-    fn is_safe_by_list(&self, king: u8, side: Side, vacated: [u8; 2], blocker: u8) -> bool {
-        let them = self.list(side.other());
-        !them.squares_of(them.all()).any(|from| {
-            let piece = at(&self.squares.0, from);
-            from != vacated[0]
-                && from != vacated[1]
-                && attack::attacks(&self.squares.0, piece, from, king, |square| {
-                    vacated.contains(&square)
-                })
-                && !is_between(blocker, from, king)
-        })
-    }
-
-    /// Whether the pawn on `from` may legally capture en passant on `to`: after both pawns have
-    /// gone from their row, nothing attacks the king.
-    pub(crate) fn en_passant_is_legal(&self, from: u8, to: u8, side: Side) -> bool {
-        self.is_safe(self.king(side).raw(), side, [from, to ^ 16], to)
-    }
-
-    /// [`Board::raw_en_passant`] if a legal capture exists there, else no square.
-    fn usable_en_passant(&self) -> u8 {
-        let target = self.raw_en_passant;
-        if target == NONE {
-            return NONE;
-        }
-        let pawn = Piece::new(self.side, self.side.pawn()).raw();
-        let capturable = attack::pawn_attack_origins(self.side, target).iter().any(|&from| {
-            attack::on_board(from)
-                && at(&self.squares.0, from) == pawn
-                && self.en_passant_is_legal(from, target, self.side)
-        });
-        if capturable { target } else { NONE }
-    }
-
-    /// How often the position stood on the board before, since the last irreversible move.
-    #[must_use]
-    pub fn repetitions(&self) -> usize {
-        let reversible = usize::from(self.halfmove_clock);
-        self.history
-            .iter()
-            .rev()
-            .take(reversible)
-            .skip(1)
-            .step_by(2)
-            .filter(|undo| undo.keys == self.keys)
-            .count()
-    }
-
-    /// Whether a search that is `ply` half-moves below its root should see a draw by repetition: the
-    /// position stood on the board below the root already, or twice before.
-    #[must_use]
-    pub fn is_repetition(&self, ply: usize) -> bool {
-        let made = self.history.len();
-        let mut before = 0;
-        // Sooner than after four half-moves nothing can stand as it stood.
-        for distance in (4..=usize::from(self.reversible).min(made)).step_by(2) {
-            if self.history[made - distance].keys == self.keys {
-                before += 1;
-                if distance < ply || before == 2 {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// Whether no sequence of legal moves leads to a mate by either side: bare kings, one minor
-    /// piece, or only bishops that all stand on one colour.
-    #[must_use]
-    pub fn insufficient_material(&self) -> bool {
-        let mut minors = 0;
-        let mut bishop_colours = 0u8;
-        let mut knights = 0;
-        for list in &self.lists {
-            let heavy = [Kind::WhitePawn, Kind::BlackPawn, Kind::Rook, Kind::Queen];
-            if heavy.iter().any(|&kind| list.of(kind) != 0) {
-                return false;
-            }
-            knights += list.of(Kind::Knight).count_ones();
-            minors += (list.of(Kind::Knight) | list.of(Kind::Bishop)).count_ones();
-            for square in list.squares_of(list.of(Kind::Bishop)) {
-                bishop_colours |= 1 << ((square ^ square >> 4) & 1);
-            }
-        }
-        minors <= 1 || (knights == 0 && bishop_colours.count_ones() == 1)
-    }
-
-    /// Whether the side to move is checkmated.
-    #[must_use]
-    pub fn is_checkmate(&self) -> bool {
-        self.in_check() && movegen::count_legal(self) == 0
-    }
-
-    /// How the game has ended, if it has.
-    #[must_use]
-    pub fn outcome(&self) -> Option<GameEnd> {
-        if movegen::count_legal(self) == 0 {
-            return Some(if self.in_check() { GameEnd::Checkmate } else { GameEnd::Stalemate });
-        }
-        if self.insufficient_material() {
-            Some(GameEnd::InsufficientMaterial)
-        } else if self.halfmove_clock >= FIFTY_MOVES {
-            Some(GameEnd::FiftyMoves)
-        } else if self.repetitions() >= 2 {
-            Some(GameEnd::Repetition)
-        } else {
-            None
-        }
-    }
-
-    /// The legal moves.
-    #[must_use]
-    pub fn legal_moves(&self) -> MoveList {
-        movegen::legal_moves(self)
+    #[inline(always)]
+    fn moves_pawn(&self, mv: Move) -> bool {
+        at(&self.squares.0, mv.from().raw()) == Piece::new(self.side, self.side.pawn()).raw()
     }
 
     // ---- making and unmaking ----------------------------------------------------------------
@@ -615,20 +396,19 @@ impl Board {
 
     /// Makes a legal move and tells the observer.
     ///
-    /// A move that is not legal leaves the board in a state without meaning; texts from outside go
-    /// through [`Board::parse_uci`].
+    /// An illegal move leaves the board in a meaningless state. For moves from outside use
+    /// [`Board::parse_uci`].
     pub fn make<O: Observer>(&mut self, mv: Move, observer: &mut O) {
         observer.push(self, mv);
         let (from, to) = (mv.from().raw(), mv.to().raw());
         let moved = at(&self.squares.0, from);
-        let target = at(&self.squares.0, to);
         let us = self.side;
-        if target & us.bit() != 0 {
+        if self.is_castling(mv) {
             return self.make_castling(mv, observer);
         }
-        let is_pawn = Piece::from_raw_occupied(moved).kind().is_pawn();
-        let en_passant = is_pawn && to == self.raw_en_passant && target == 0;
-        let captured_on = if en_passant { to ^ 16 } else { to };
+        let is_pawn = self.moves_pawn(mv);
+        let is_promotion = self.is_promotion(mv);
+        let captured_on = if self.is_en_passant(mv) { to ^ 16 } else { to };
         let captured = at(&self.squares.0, captured_on);
         let captured_index = self.index_on(captured_on);
         self.remember(Some(mv), moved, captured, captured_index);
@@ -651,11 +431,11 @@ impl Board {
 
         let index = self.index_on(from);
         let mut placed = moved;
-        self.raw_en_passant = NONE;
+        self.raw_en_passant = NO_SQUARE;
         if is_pawn {
             self.halfmove_clock = 0;
             self.reversible = 0;
-            if mv.to().row() == us.promotion_row() {
+            if is_promotion {
                 placed = Piece::new(us, mv.promotion_kind()).raw();
                 let by_kind = &mut self.lists[us.index()].by_kind;
                 by_kind[usize::from(moved & 7)] &= !(1 << index);
@@ -671,7 +451,7 @@ impl Board {
         keys ^= self.key(placed, to);
         observer.appear(Piece::from_raw_occupied(placed), mv.to());
         self.finish_make(keys, self.lost_rights(from, to));
-        observer.settle(self);
+        observer.finish_move(self);
     }
 
     #[inline(always)]
@@ -695,7 +475,7 @@ impl Board {
         });
     }
 
-    /// The end that all moves share: rights, turn, and the usable en-passant square.
+    /// The last part of every move: castling rights, side to move, usable en-passant square and keys.
     fn finish_make(&mut self, mut keys: Keys, lost_rights: u8) {
         if self.rights & lost_rights != 0 {
             keys ^= self.zobrist.rights(self.rights);
@@ -726,12 +506,13 @@ impl Board {
         observer.appear(rook_piece, Square::from_index_masked(rook_to));
         self.halfmove_clock = self.halfmove_clock.saturating_add(1);
         self.reversible = self.reversible.saturating_add(1);
-        self.raw_en_passant = NONE;
+        self.raw_en_passant = NO_SQUARE;
         self.finish_make(keys, self.lost_rights(king_from, rook_from));
-        observer.settle(self);
+        observer.finish_move(self);
     }
 
-    /// Moves king and rook at once, each given as (piece, from, to); their squares may overlap.
+    /// Moves king and rook, each given as (piece, from, to). Both are lifted first, as one may go to the
+    /// other's square.
     fn move_two(&mut self, king: (u8, u8, u8), rook: (u8, u8, u8)) {
         let king_index = self.index_on(king.1);
         let rook_index = self.index_on(rook.1);
@@ -741,8 +522,8 @@ impl Board {
         self.put(rook.0, rook_index, rook.2);
     }
 
-    /// The keys after a move, but for castling, promotion, lost rights and en passant: good enough to
-    /// fetch what is stored about the position before the move is made.
+    /// The keys after a move, wrong for castling, promotion, lost rights and en passant. For prefetching the
+    /// bucket of the position before the move is made.
     #[must_use]
     #[inline]
     pub(crate) fn likely_keys_after(&self, mv: Move) -> Keys {
@@ -753,13 +534,13 @@ impl Board {
         if target == 0 { keys } else { keys ^ self.key(target, to) }
     }
 
-    /// Passes the turn. Legal only when not in check; observers are not told, as nothing moves.
+    /// Makes a null move. Not allowed in check. Observers are not told, as no piece moves.
     pub fn make_null(&mut self) {
         self.remember(None, 0, 0, 0);
         let keys = self.keys ^ self.en_passant_key() ^ self.zobrist.side();
         self.halfmove_clock = self.halfmove_clock.saturating_add(1);
         self.reversible = 0;
-        self.raw_en_passant = NONE;
+        self.raw_en_passant = NO_SQUARE;
         self.finish_make(keys, 0);
     }
 
@@ -769,13 +550,13 @@ impl Board {
         self.history.last().is_some_and(|undo| undo.mv.is_none())
     }
 
-    /// Makes a legal move of the game, with nobody watching.
+    /// Makes a legal move without an observer.
     pub fn play(&mut self, mv: Move) {
         self.make(mv, &mut ());
     }
 
-    /// Whether a move of this side was castling: a king can only have gone to the square of a rook that
-    /// it might castle with by castling.
+    /// Whether a move that this side made was castling: the king went to the square of a rook that it had
+    /// the right to castle with.
     #[inline]
     fn was_castling(&self, undo: &Undo, mv: Move, us: Side) -> bool {
         let (from, to) = (mv.from().raw(), mv.to().raw());
@@ -785,7 +566,7 @@ impl Board {
             && self.castling.rooks[wing] == to
     }
 
-    /// Takes back the last move; nothing happens if there is none.
+    /// Unmakes the last move; does nothing if there is none.
     pub fn unmake<O: Observer>(&mut self, observer: &mut O) {
         let Some(undo) = self.history.pop() else { return };
         if undo.mv.is_some() {
@@ -826,47 +607,6 @@ impl Board {
         }
     }
 
-    // ---- texts ------------------------------------------------------------------------------
-
-    /// The move as UCI writes it: `e2e4`, `e7e8q`, and castling as `e1g1`, or as king takes own
-    /// rook (`e1h1`) in Chess960.
-    #[must_use]
-    pub fn uci_text(&self, mv: Move, chess960: bool) -> String {
-        let (from, to) = (mv.from(), mv.to());
-        let Some(piece) = self.piece_on(from) else { return format!("{from}{to}") };
-        let castling = self.piece_on(to).is_some_and(|target| target.side() == piece.side());
-        if castling && !chess960 {
-            let (king_to, _) = Board::castled_squares(piece.side(), to > from);
-            return format!("{from}{}", Square::from_index_masked(king_to));
-        }
-        if piece.kind().is_pawn() && to.row() == piece.side().promotion_row() {
-            return format!("{from}{to}{}", mv.promotion_kind().letter());
-        }
-        format!("{from}{to}")
-    }
-
-    /// The legal move that a text means. Castling may be written both ways, whatever the mode; where
-    /// `e1g1` is both a king's move and castling, it is the king's move.
-    ///
-    /// # Errors
-    /// If the text is no move, or the move is not legal.
-    pub fn parse_uci(&self, text: &str) -> Result<Move, MoveTextError> {
-        let well_formed = text.is_ascii()
-            && matches!(text.len(), 4 | 5)
-            && text[0..2].parse::<Square>().is_ok()
-            && text[2..4].parse::<Square>().is_ok()
-            && matches!(text.as_bytes().get(4), None | Some(b'n' | b'b' | b'r' | b'q'));
-        if !well_formed {
-            return Err(MoveTextError::Syntax(text.to_owned()));
-        }
-        let moves = self.legal_moves();
-        [true, false]
-            .iter()
-            .find_map(|&chess960| moves.iter().find(|&&mv| self.uci_text(mv, chess960) == text))
-            .copied()
-            .ok_or_else(|| MoveTextError::Illegal(text.to_owned()))
-    }
-
     // ---- consistency ------------------------------------------------------------------------
 
     fn computed_keys(&self) -> Keys {
@@ -882,8 +622,8 @@ impl Board {
         keys
     }
 
-    /// Recomputes all that is kept up to date move by move and compares: lists against squares,
-    /// keys, kings, rights, en passant. Slow; for tests and debugging.
+    /// Whether all that is updated incrementally equals what is computed from the squares: lists, keys,
+    /// rights, en passant. Slow; for tests and debugging.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         let mut found = [PieceList::new(), PieceList::new()];
@@ -905,7 +645,7 @@ impl Board {
         let lists_agree = (0..2).all(|i| found[i].by_kind == self.lists[i].by_kind);
         let one_king_each =
             Side::ALL.iter().all(|&side| self.list(side).of(Kind::King) == 1 << KING_INDEX);
-        let rights_have_men = Side::ALL.iter().all(|&side| {
+        let rights_have_pieces = Side::ALL.iter().all(|&side| {
             [false, true].iter().all(|&wing| match self.castling_rook(side, wing) {
                 Some(rook) => {
                     self.piece_on(rook) == Some(Piece::new(side, Kind::Rook))
@@ -917,96 +657,10 @@ impl Board {
         });
         lists_agree
             && one_king_each
-            && rights_have_men
+            && rights_have_pieces
             && !self.king_can_be_captured()
             && self.en_passant == self.usable_en_passant()
             && self.in_check_after_move() == self.in_check()
             && self.keys == self.computed_keys()
-    }
-}
-
-/// Whether `middle` lies strictly between two squares of one line.
-#[inline(always)]
-fn is_between(middle: u8, from: u8, to: u8) -> bool {
-    let step = attack::line_step(from, to);
-    step != 0
-        && attack::line_step(from, middle) == step
-        && attack::line_step(middle, to) == step
-        && middle != NONE
-}
-
-/// [`Board::is_safe`] as a task for vectors.
-struct Safety<'a> {
-    squares: &'a Squares,
-    king: u8,
-    side: Side,
-    vacated: [u8; 2],
-    blocker: u8,
-}
-
-impl Task for Safety<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self, vector: Vector) -> bool {
-        let around = vector.around(self.squares, self.king);
-        let lane = |square: u8| vector::lane_of(self.king, square);
-        let blocked = lane(self.blocker);
-        let left = around.occupied & !(lane(self.vacated[0]) | lane(self.vacated[1]) | blocked);
-        let near = vector::reached(left | blocked, around.on_board) & left;
-        let theirs = if self.side == Side::White { !around.white } else { around.white };
-        let attackers = around.attackers.iter().fold(0, |all, lanes| all | lanes);
-        near & theirs & attackers == 0
-    }
-}
-
-/// The board as a diagram, white at the bottom.
-impl fmt::Display for Board {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in 0..8 {
-            write!(f, "{} ", 8 - row)?;
-            for file in 0..8 {
-                let piece = self.piece_on(Square::new(row, file));
-                write!(f, " {}", piece.map_or('.', Piece::letter))?;
-            }
-            writeln!(f)?;
-        }
-        write!(f, "\n   a b c d e f g h")
-    }
-}
-
-impl fmt::Debug for Board {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Board({})", self.to_fen())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bench::POSITIONS;
-
-    #[test]
-    fn vectors_see_the_same_dangers() {
-        for fen in POSITIONS {
-            let board = Board::from_fen(fen).unwrap();
-            for side in Side::ALL {
-                let king = board.king(side).raw();
-                for to in Square::all().map(Square::raw) {
-                    let agrees = |vacated, blocker| {
-                        board.is_safe(to, side, vacated, blocker)
-                            == board.is_safe_by_list(to, side, vacated, blocker)
-                    };
-                    assert!(agrees([king; 2], NONE), "{fen}: {side} {to:x}");
-                    // As when a rook castles or a pawn is captured en passant.
-                    let theirs = |square| at(&board.squares.0, square) & side.other().bit() != 0;
-                    let others = Square::all().map(Square::raw).filter(|&square| square != to);
-                    for blocker in others.filter(|&square| !theirs(square)) {
-                        let vacated = [king, blocker ^ 16];
-                        assert!(agrees(vacated, blocker), "{fen}: {side} {to:x} {blocker:x}");
-                    }
-                }
-            }
-        }
     }
 }
