@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use cairn::openings::Request;
 use cairn::protocol::{Clock, Command, Go, Info, Position, Reply, Start, Status, parse};
-use cairn::wdl::Wdl;
+use cairn::session::wdl::Wdl;
 use cairn_engine::search::{Bound, ScoreText};
 use proptest::prelude::*;
 

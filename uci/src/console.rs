@@ -19,12 +19,12 @@ use crossbeam_channel::unbounded;
 
 use crate::analysis::Analysis;
 use crate::datagen;
-use crate::notation::pawns;
-use crate::options;
+use crate::protocol::notation::pawns;
 use crate::protocol::{self, speed};
-use crate::replay::Session;
-use crate::worker::STACK;
-use crate::writer::Writer;
+use crate::session::options;
+use crate::session::replay::Session;
+use crate::session::worker::STACK;
+use crate::session::writer::Writer;
 
 /// The exit code for a command line that makes no sense.
 const BAD_USAGE: u8 = 2;

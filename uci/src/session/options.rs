@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use cairn_engine::params;
 use cairn_engine::search::Style;
 
-use crate::level::{self, Level};
 use crate::protocol::quote;
+use crate::session::level::{self, Level};
 
 /// One option, as it is declared, documented and set.
 #[derive(Debug)]

@@ -32,9 +32,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
-use crate::options::{self, Settings};
 use crate::protocol::Position;
-use crate::worker::{Cut, Ending};
+use crate::session::options::{self, Settings};
+use crate::session::worker::{Cut, Ending};
 
 /// The first line of every log, with the version of the format.
 pub const TITLE: &str = "Cairn log 1";

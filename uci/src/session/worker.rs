@@ -17,13 +17,13 @@ use cairn_engine::score::MATE;
 use cairn_engine::search::{Bound, Limits, Outcome, Report, ScoreText, Searcher, Style, Verdict};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::clock::{GoControl, PROGRESS_DELAY, PROGRESS_INTERVAL, Pace};
 use crate::console;
 use crate::openings::{self, Request};
-use crate::options::DEFAULT_HASH;
 use crate::protocol::Info;
+use crate::session::clock::{GoControl, PROGRESS_DELAY, PROGRESS_INTERVAL, Pace};
+use crate::session::options::DEFAULT_HASH;
+use crate::session::wdl::Wdl;
 use crate::signature;
-use crate::wdl::Wdl;
 
 /// The stack of the worker, in bytes. Deep recursion must not depend on what a system gives to
 /// threads; what is not used costs nothing.

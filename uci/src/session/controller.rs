@@ -18,17 +18,17 @@ use cairn_engine::piece::Side;
 use cairn_engine::search::{Bound, CurrentMove, Limits};
 use crossbeam_channel::{Receiver, at, never, select};
 
-use crate::clock::{
+use crate::console;
+use crate::protocol::{self, Clock, Command, Go, Info, Reply, Status, quote};
+use crate::session::clock::{
     Budget, GoControl, PROGRESS_DELAY, PROGRESS_INTERVAL, SHORTEST, UNREADABLE_LIMITS_TIME,
 };
-use crate::console;
-use crate::game::Game;
-use crate::log::{Log, Mark};
-use crate::options::{self, Settings, UciOption, When};
-use crate::protocol::{self, Clock, Command, Go, Info, Reply, Status, quote};
-use crate::reader::{Arrival, Input, MAX_LINE};
-use crate::worker::{Answer, Cut, Event, Job, SearchJob, Setup, Worker};
-use crate::writer::Writer;
+use crate::session::game::Game;
+use crate::session::log::{Log, Mark};
+use crate::session::options::{self, Settings, UciOption, When};
+use crate::session::reader::{Arrival, Input, MAX_LINE};
+use crate::session::worker::{Answer, Cut, Event, Job, SearchJob, Setup, Worker};
+use crate::session::writer::Writer;
 
 /// Who wrote it, for `id author`.
 const AUTHOR: &str = "the Cairn authors";

@@ -12,12 +12,12 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::controller::{Controller, Manner};
-use crate::log::{ANY_TITLE, BEGIN, END, IS, Mark, TITLE};
 use crate::protocol::{self, Command, quote};
+use crate::session::controller::{Controller, Manner};
+use crate::session::log::{ANY_TITLE, BEGIN, END, IS, Mark, TITLE};
+use crate::session::worker::{Cut, STACK};
+use crate::session::writer::Writer;
 use crate::signature;
-use crate::worker::{Cut, STACK};
-use crate::writer::Writer;
 
 /// The option that must not be set again: it would overwrite the log.
 const LOG_OPTION: &str = "Debug Log File";
@@ -161,7 +161,8 @@ impl Session {
         let (judge, gate) = (Arc::clone(&comparison), Gate(Arc::clone(&comparison)));
         let writer =
             Writer::spawn_with(gate, move |reply, _| lock(&judge).take(&reply.to_string()))?;
-        let mut controller = Controller::new(crate::script(lines), writer, Manner::Patient)?;
+        let mut controller =
+            Controller::new(crate::session::script(lines), writer, Manner::Patient)?;
         controller.follow(script);
         controller.run();
         let difference = lock(&comparison).verdict();

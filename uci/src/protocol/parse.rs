@@ -16,8 +16,8 @@ use vampirc_uci::{
 };
 
 use crate::openings::Request;
-use crate::options::{Kind, UciOption};
-use crate::wdl::Wdl;
+use crate::session::options::{Kind, UciOption};
+use crate::session::wdl::Wdl;
 
 /// What comes in, once it has been understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
