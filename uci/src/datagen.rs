@@ -25,7 +25,7 @@ use cairn_engine::search::{Searcher, Style};
 use cairn_engine::selfplay::{Record, play};
 use crossbeam_channel::bounded;
 
-use crate::session::worker::STACK;
+use crate::session::messages::STACK;
 use crate::signature;
 
 /// The hash table of each thread, in MiB: enough for some thousand nodes.

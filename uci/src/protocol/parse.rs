@@ -1,135 +1,20 @@
-//! Text to commands and replies to text; the only file that knows the crate `vampirc_uci`.
+//! Reads a line of text as a [`Command`]; the only file that knows the crate `vampirc_uci`.
 //!
-//! That crate has the grammar of UCI, and a few holes: some lines make it panic, some lose half of
-//! what they say without a word. So it is only ever shown canonical input (single blanks, lower
-//! case, numbers in range, one sub-command of `go` at a time, moves without their FEN), and only its
-//! strict parser is used. What it has no notion of (FENs with four fields or Shredder letters,
-//! options, unknown tokens, commands beyond UCI) is read here.
+//! That crate has the grammar of UCI, with a few holes: some lines make it panic, of others it drops
+//! half without an error. So it only gets canonical input (single blanks, lower case, numbers in range,
+//! one argument of `go` at a time, moves without their FEN), and only its strict parser is used. What
+//! it does not know (FENs with four fields or Shredder letters, options, unknown words, commands beyond
+//! UCI) is read here.
 
-use std::fmt::{self, Write as _};
-use std::time::Duration;
+use std::ops::RangeInclusive;
 
-use cairn_engine::search::{Bound, ScoreText};
-use vampirc_uci::{
-    Duration as Milliseconds, Serializable, UciInfoAttribute, UciMessage, UciMove, UciOptionConfig,
-    UciPiece, UciSearchControl, UciSquare, UciTimeControl, parse_strict,
-};
+use vampirc_uci::{UciMessage, UciSearchControl, UciTimeControl, parse_strict};
 
-use crate::openings::Request;
-use crate::session::options::{Kind, UciOption};
-use crate::session::wdl::Wdl;
+use crate::protocol::command::{Command, Go, OpeningsRequest, Position, Refusal, Start};
+use crate::protocol::text::{is_blank, next_word, quote, words};
 
-/// What comes in, once it has been understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// `uci`: who are you, and which options do you have?
-    Uci,
-    /// `debug on` or `debug off`.
-    Debug(bool),
-    /// `isready`: answer when all that came before is done.
-    IsReady,
-    /// `setoption name <name> [value <value>]`.
-    SetOption {
-        /// The option, in the sender's spelling, with single blanks.
-        name: String,
-        /// Its value with outer blanks cut off; `<empty>` is the empty text, a button has none.
-        value: Option<String>,
-    },
-    /// `ucinewgame`: what comes next is another game.
-    NewGame,
-    /// `position`.
-    Position(Position),
-    /// `go`.
-    Go(Box<Go>),
-    /// `stop`: no more searching, out with the move.
-    Stop,
-    /// `ponderhit`: the expected move was played, so the own clock is running.
-    PonderHit,
-    /// `quit`.
-    Quit,
-    /// `perft N` or `go perft N`: count the leaves of the legal move tree, `N` plies deep.
-    Perft(u32),
-    /// `bench [depth]`: search the fixed positions, to their own depth unless one is given.
-    Bench(Option<u32>),
-    /// `d`: show the position.
-    Display,
-    /// `eval`: show what the position is worth before anything is searched.
-    Eval,
-    /// `genfens N seed S [book <None | file>]`: print opening positions.
-    Openings(Request),
-    /// `help`.
-    Help,
-}
-
-/// Where a game starts and which moves were played.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// The first position of the game.
-    pub start: Start,
-    /// Moves from there, in lower-case coordinate notation; whether they are legal is not known yet.
-    pub moves: Vec<String>,
-}
-
-/// The first position of a game.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// The orthodox starting position.
-    Orthodox,
-    /// A FEN as it came, with single blanks.
-    Fen(String),
-}
-
-/// The arguments of `go`. They all apply together; what is absent has no influence.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Go {
-    /// Think on the opponent's time, until `ponderhit` or `stop`.
-    pub ponder: bool,
-    /// Think until `stop`.
-    pub infinite: bool,
-    /// White's clock.
-    pub white: Clock,
-    /// Black's clock.
-    pub black: Clock,
-    /// Moves to the next time control, from 1; none means that there is none.
-    pub moves_to_go: Option<u8>,
-    /// Think for this long, in milliseconds; zero and less is as short as possible.
-    pub move_time: Option<i64>,
-    /// Depth in plies.
-    pub depth: Option<u8>,
-    /// Nodes to search.
-    pub nodes: Option<u64>,
-    /// Look for a mate in this many moves, from 1.
-    pub mate: Option<u8>,
-    /// The root moves to look at, in lower-case coordinate notation; none means all of them.
-    pub search_moves: Vec<String>,
-    /// What was said beside this and not understood.
-    pub unreadable: Vec<String>,
-}
-
-/// One side's clock, in milliseconds. Negative times are sent by real programs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Clock {
-    /// What is left.
-    pub time: Option<i64>,
-    /// What is added with each move.
-    pub increment: Option<i64>,
-}
-
-/// A line that is not carried out, and why. Nothing has changed when one of these comes up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(pub String);
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// The longest piece of somebody else's text that is repeated in an answer, in characters.
-const QUOTE_LENGTH: usize = 60;
-
-/// The words a UCI command can begin with. Whatever stands before the first of them is skipped, as
-/// the specification asks for.
+/// The first words of UCI commands. What stands before one of them on a line is skipped, as the
+/// specification demands.
 const COMMANDS: [&str; 11] = [
     "uci",
     "debug",
@@ -144,10 +29,10 @@ const COMMANDS: [&str; 11] = [
     "quit",
 ];
 
-/// Commands beyond UCI. These are only understood as the first word of a line.
+/// Commands beyond UCI, understood only as the first word of a line.
 const CONSOLE_COMMANDS: [&str; 6] = ["bench", "d", "eval", "genfens", "help", "perft"];
 
-/// The words that lines to a GUI begin with. Somebody's echo, not worth a remark.
+/// The first words of lines to a GUI: somebody's echo, ignored without a remark.
 const GUI_BOUND: [&str; 9] = [
     "id",
     "uciok",
@@ -160,14 +45,14 @@ const GUI_BOUND: [&str; 9] = [
     "refutation",
 ];
 
-/// The longest time that is taken, in milliseconds: 31 years, the most digits vampirc-uci reads.
+/// The longest time that is read, in milliseconds: 31 years, the most digits vampirc-uci takes.
 const MAX_TIME: i64 = 999_999_999_999;
 
-/// The most nodes that are taken; again all the digits there are, and more than anybody can wait for.
+/// The most nodes that are read: again the most digits vampirc-uci takes.
 const MAX_NODES: i64 = 999_999_999_999;
 
-/// The arguments of `go` that take a number, each with the range that vampirc-uci takes. Numbers
-/// beyond are moved to the nearest end: it would panic on some of them and cut digits off others.
+/// The arguments of `go` with a number, each with the range of vampirc-uci. Numbers beyond it are
+/// clamped: the crate would panic on some of them and cut digits off others.
 const GO_NUMBERS: [(&str, i64, i64); 9] = [
     ("wtime", -MAX_TIME, MAX_TIME),
     ("btime", -MAX_TIME, MAX_TIME),
@@ -180,13 +65,13 @@ const GO_NUMBERS: [(&str, i64, i64); 9] = [
     ("mate", 0, 255),
 ];
 
-/// The arguments of `go` that take no number.
+/// The arguments of `go` without a number.
 const GO_WORDS: [&str; 4] = ["ponder", "infinite", "searchmoves", "perft"];
 
-/// Reads one line. `Ok(None)` is a line that asks for nothing.
+/// Reads one line; `Ok(None)` if it asks for nothing.
 ///
 /// # Errors
-/// A [`Refusal`] that says what was wrong, for lines that are not carried out.
+/// What is wrong with a line that cannot be carried out.
 pub fn parse(line: &[u8]) -> Result<Option<Command>, Refusal> {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_start_matches('\u{feff}');
@@ -216,7 +101,7 @@ fn parse_command(word: &str, tail: &str) -> Result<Option<Command>, Refusal> {
         "setoption" => parse_option(tail).map(Some),
         "position" => parse_position(tail).map(Some),
         "go" => parse_go(tail).map(Some),
-        // There is nothing to register, so there is nothing to say either.
+        // There is nothing to register.
         "register" => Ok(None),
         _ => Ok(strict(word).and_then(|message| match message {
             UciMessage::Uci => Some(Command::Uci),
@@ -257,12 +142,13 @@ fn parse_console(word: &str, tail: &str) -> Result<Command, Refusal> {
     }
 }
 
-/// `genfens N seed S [book <None | file>]`, as OpenBench asks; what else it may say is passed over.
+/// `genfens N seed S [book <None | file>]`, as OpenBench sends it; other words are skipped.
 fn parse_openings(tail: &str) -> Result<Command, Refusal> {
     const USAGE: &str = "genfens is written 'genfens <count> seed <number> book <None or file>'";
     let refusal = || Refusal(USAGE.into());
     let (count, mut rest) = next_word(tail).ok_or_else(refusal)?;
-    let mut request = Request { count: count.parse().map_err(|_| refusal())?, seed: 0, book: None };
+    let mut request =
+        OpeningsRequest { count: count.parse().map_err(|_| refusal())?, seed: 0, book: None };
     while let Some((word, tail)) = next_word(rest) {
         rest = tail;
         let argument = next_word(tail);
@@ -281,7 +167,7 @@ fn parse_openings(tail: &str) -> Result<Command, Refusal> {
     Ok(Command::Openings(request))
 }
 
-/// `debug [on | off]`. Any other word in between is skipped.
+/// `debug [on | off]`; other words are skipped.
 fn parse_debug(tail: &str) -> Result<Command, Refusal> {
     words(tail)
         .map(str::to_ascii_lowercase)
@@ -293,8 +179,8 @@ fn parse_debug(tail: &str) -> Result<Command, Refusal> {
         .ok_or_else(|| Refusal("debug needs 'on' or 'off', nothing changed".into()))
 }
 
-/// `setoption name <name> [value <value>]`. Names may hold blanks, values anything at all; a name
-/// ends at the first word that is exactly `value`.
+/// `setoption name <name> [value <value>]`. Names may hold blanks and values anything; a name ends at
+/// the first word that is exactly `value`.
 fn parse_option(tail: &str) -> Result<Command, Refusal> {
     const USAGE: &str =
         "setoption is written 'setoption name <name> value <value>', nothing changed";
@@ -319,7 +205,7 @@ fn parse_option(tail: &str) -> Result<Command, Refusal> {
     Ok(Command::SetOption { name: name.join(" "), value })
 }
 
-/// `position (startpos | fen <fen>) [moves <move>...]`. The FEN is left to the board.
+/// `position (startpos | fen <fen>) [moves <move>...]`; the FEN is not read here.
 fn parse_position(tail: &str) -> Result<Command, Refusal> {
     const USAGE: &str = "position is written 'position startpos' or 'position fen <fen>', \
                          with 'moves <move> ...' behind it; the position is unchanged";
@@ -343,7 +229,7 @@ fn parse_position(tail: &str) -> Result<Command, Refusal> {
     }
 }
 
-/// Reads `go` and its arguments, each one on its own: in one piece the later would hide the earlier.
+/// Reads `go`, one argument at a time: given all at once, vampirc-uci lets later ones hide earlier ones.
 fn parse_go(tail: &str) -> Result<Command, Refusal> {
     let mut go = Go::default();
     let mut rest = tail;
@@ -364,28 +250,12 @@ fn parse_go(tail: &str) -> Result<Command, Refusal> {
 }
 
 impl Go {
-    /// Whether nothing but unreadable arguments was given, or none that means anything to the side
-    /// to move: such a search has to end by itself although nothing says when.
-    ///
-    /// `clock` is the clock of the side to move.
-    #[must_use]
-    pub fn lost_its_limits(&self, clock: &Clock) -> bool {
-        let unlimited = self.depth.is_none()
-            && self.nodes.is_none()
-            && self.mate.is_none()
-            && self.move_time.is_none()
-            && clock.time.is_none();
-        let search_moves = self.search_moves.clone();
-        let bare = Go { ponder: self.ponder, search_moves, ..Go::default() };
-        unlimited && !self.infinite && *self != bare
-    }
-
-    /// Reads the number of the argument `name` from `rest` and returns what is left. A word that is
-    /// no number is passed over, unless it is the next argument.
+    /// Reads the number of the argument `name` from `rest` and returns what is left. A word that is no
+    /// number is skipped, unless it is the next argument.
     fn read_number<'a>(
         &mut self,
         name: &str,
-        range: std::ops::RangeInclusive<i64>,
+        range: RangeInclusive<i64>,
         rest: &'a str,
     ) -> &'a str {
         let Some((word, tail)) = next_word(rest).filter(|(word, _)| !is_go_argument(word)) else {
@@ -393,7 +263,7 @@ impl Go {
             return rest;
         };
         match read_integer(word) {
-            // There is no mate in no moves; without this limit the search would have no end.
+            // There is no mate in 0 moves, and taken as no limit the search would be endless.
             Some(..1) if name == "mate" => self.unreadable.push(format!("{name} {}", quote(word))),
             Some(number) => {
                 self.merge(&format!("{name} {}", number.clamp(*range.start(), *range.end())));
@@ -420,7 +290,7 @@ impl Go {
         rest
     }
 
-    /// Takes over one canonical argument.
+    /// Adds one argument in canonical form.
     fn merge(&mut self, argument: &str) {
         let Some(UciMessage::Go { time_control, search_control }) =
             strict(&format!("go {argument}"))
@@ -460,7 +330,7 @@ impl Go {
     }
 }
 
-/// Replaces `slot` if there is something to replace it with.
+/// Replaces `slot` by `value` if there is one.
 fn overwrite<T>(slot: &mut Option<T>, value: Option<T>) {
     if value.is_some() {
         *slot = value;
@@ -473,7 +343,7 @@ fn is_go_argument(word: &str) -> bool {
     GO_WORDS.contains(&word.as_str()) || GO_NUMBERS.iter().any(|(name, ..)| *name == word)
 }
 
-/// Reads a whole number with an optional sign; beyond 64 bits it stays at the end of their range.
+/// Reads a whole number with an optional sign; one beyond 64 bits is clamped.
 fn read_integer(word: &str) -> Option<i64> {
     let (negative, digits) = match word.as_bytes().first()? {
         b'-' => (true, &word[1..]),
@@ -487,7 +357,7 @@ fn read_integer(word: &str) -> Option<i64> {
     Some(if negative { -size } else { size })
 }
 
-/// Reads moves in lower case. The error is the index of the first one that is not written like a move.
+/// Checks moves in lower case; the error is the index of the first that is not written like a move.
 fn read_moves(texts: &[String]) -> Result<Vec<String>, usize> {
     if texts.is_empty() {
         return Ok(Vec::new());
@@ -501,401 +371,12 @@ fn read_moves(texts: &[String]) -> Result<Vec<String>, usize> {
     if moves == texts {
         return Ok(moves);
     }
-    // One of them is odd. Alone in its line it cannot hide behind the others.
-    let bad = texts.len() > 1;
-    Err(if bad {
-        texts.iter().position(|text| read_moves(std::slice::from_ref(text)).is_err()).unwrap_or(0)
-    } else {
-        0
-    })
+    // Find the bad one: tried alone, it cannot hide behind the others.
+    let is_bad = |text: &String| read_moves(std::slice::from_ref(text)).is_err();
+    Err(if texts.len() > 1 { texts.iter().position(is_bad).unwrap_or(0) } else { 0 })
 }
 
-/// Lets vampirc-uci read one canonical line, and nothing less than all of it.
+/// Lets vampirc-uci read one canonical line as a whole.
 fn strict(line: &str) -> Option<UciMessage> {
     parse_strict(line).ok()?.into_iter().next()
-}
-
-/// What counts as a blank: any white space, and control characters as some pipes leave them.
-fn is_blank(letter: char) -> bool {
-    letter.is_whitespace() || letter.is_control()
-}
-
-/// The first word of a text, and all that follows.
-fn next_word(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_start_matches(is_blank);
-    let end = text.find(is_blank).unwrap_or(text.len());
-    (end > 0).then(|| text.split_at(end))
-}
-
-/// The words of a text.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(is_blank).filter(|word| !word.is_empty())
-}
-
-/// Somebody else's text, short enough and clean enough to be repeated in one line of our own.
-#[must_use]
-pub fn quote(text: &str) -> String {
-    let mut short = String::new();
-    let mut letters = 0;
-    for word in words(text) {
-        if !short.is_empty() {
-            short.push(' ');
-        }
-        for letter in word.chars() {
-            if letters == QUOTE_LENGTH {
-                short.push_str("...");
-                return short;
-            }
-            short.push(letter);
-            letters += 1;
-        }
-    }
-    short
-}
-
-/// What goes out.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
-    /// `id name` with the version.
-    Name(String),
-    /// `id author`.
-    Author(&'static str),
-    /// The declaration of an option.
-    Option(&'static UciOption),
-    /// `uciok`.
-    UciOk,
-    /// `readyok`.
-    ReadyOk,
-    /// What the search has found so far.
-    Info(Info),
-    /// How far a search is that has not found anything new for a while.
-    Status(Status),
-    /// Which of the root's moves a long search is at.
-    CurrentMove {
-        /// The iteration, in plies.
-        depth: u32,
-        /// The move, ready to be sent.
-        mv: String,
-        /// Which of the root's moves it is, from 1.
-        number: u32,
-    },
-    /// `info string`, for people.
-    Message(String),
-    /// `bestmove`: the answer to a `go`.
-    BestMove {
-        /// The move, or none where there is no legal one.
-        best: Option<String>,
-        /// The answer that is expected.
-        ponder: Option<String>,
-    },
-    /// A line that is not UCI, in answer to a command that is not.
-    Text(String),
-}
-
-/// How far a search is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// The iteration under way, in plies; 0 if there is none.
-    pub depth: u32,
-    /// Nodes searched since the `go`.
-    pub nodes: u64,
-    /// How full the hash table was when that was last known, in permill.
-    pub hash_full: u32,
-    /// Time since the `go`.
-    pub elapsed: Duration,
-}
-
-/// A line of the search: of a finished iteration, or a bound on one that is under way.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Info {
-    /// The depth, in plies.
-    pub depth: u32,
-    /// The longest line that was looked at, in plies, where the search keeps count of it.
-    pub seldepth: Option<u32>,
-    /// The rank of this line, 1 for the best.
-    pub multi_pv: usize,
-    /// The score from the engine's point of view.
-    pub score: ScoreText,
-    /// Whether it is just that, or a bound.
-    pub bound: Bound,
-    /// The chances that go with the score, if they are asked for.
-    pub wdl: Option<Wdl>,
-    /// Nodes searched since the `go`.
-    pub nodes: u64,
-    /// Time since the `go`.
-    pub elapsed: Duration,
-    /// How full the hash table is, in permill.
-    pub hash_full: u32,
-    /// The moves, ready to be sent; may be empty.
-    pub pv: Vec<String>,
-}
-
-impl Reply {
-    /// Appends the reply to `out` as one line, or several for a text that has several.
-    pub fn write_line(&self, out: &mut String) {
-        match self {
-            Reply::Name(name) => {
-                out.push_str(&UciMessage::id_name(name).serialize());
-            }
-            Reply::Author(author) => out.push_str(&UciMessage::id_author(author).serialize()),
-            Reply::Option(option) => out.push_str(&UciMessage::Option(declare(option)).serialize()),
-            Reply::UciOk => out.push_str(&UciMessage::UciOk.serialize()),
-            Reply::ReadyOk => out.push_str(&UciMessage::ReadyOk.serialize()),
-            Reply::Info(info) => {
-                out.push_str(&UciMessage::Info(info.attributes()).serialize());
-            }
-            Reply::Status(status) => {
-                out.push_str(&UciMessage::Info(status.attributes()).serialize());
-            }
-            Reply::CurrentMove { depth, mv, number } => {
-                let attributes = vec![
-                    depth_attribute("depth", *depth, UciInfoAttribute::Depth),
-                    UciInfoAttribute::Any("currmove".into(), mv.clone()),
-                    // The crate has another word for it than UCI.
-                    UciInfoAttribute::Any("currmovenumber".into(), number.to_string()),
-                ];
-                out.push_str(&UciMessage::Info(attributes).serialize());
-            }
-            Reply::Message(text) => {
-                // A line break in here would begin a line of its own and be taken for a reply.
-                let line = text.replace(['\r', '\n'], " ");
-                out.push_str(&UciMessage::info_string(line).serialize());
-            }
-            Reply::BestMove { best, ponder } => {
-                write_best_move(best.as_deref(), ponder.as_deref(), out)
-            }
-            Reply::Text(text) => out.push_str(text),
-        }
-        out.push('\n');
-    }
-
-    /// Whether the reply only tells how a search goes on, so that any later one makes it stale.
-    #[must_use]
-    pub fn tells_progress(&self) -> bool {
-        match self {
-            Reply::Status(_) | Reply::CurrentMove { .. } => true,
-            Reply::Info(info) => info.bound != Bound::Exact,
-            _ => false,
-        }
-    }
-}
-
-impl Info {
-    /// Nodes per second.
-    #[must_use]
-    pub fn speed(&self) -> u64 {
-        speed(self.nodes, self.elapsed)
-    }
-
-    /// The attributes, in the order that GUIs expect.
-    fn attributes(&self) -> Vec<UciInfoAttribute> {
-        let mut attributes = vec![depth_attribute("depth", self.depth, UciInfoAttribute::Depth)];
-        if let Some(depth) = self.seldepth {
-            attributes.push(depth_attribute("seldepth", depth, UciInfoAttribute::SelDepth));
-        }
-        attributes.extend([
-            UciInfoAttribute::MultiPv(u16::try_from(self.multi_pv).unwrap_or(u16::MAX)),
-            score_attribute(self.score, self.bound),
-        ]);
-        if let Some(Wdl { win, draw, loss }) = self.wdl {
-            attributes.push(UciInfoAttribute::Any("wdl".into(), format!("{win} {draw} {loss}")));
-        }
-        attributes.extend([
-            UciInfoAttribute::Nodes(self.nodes),
-            UciInfoAttribute::Nps(self.speed()),
-            hash_attribute(self.hash_full),
-            time_attribute(self.elapsed),
-        ]);
-        if !self.pv.is_empty() {
-            attributes.push(UciInfoAttribute::Any("pv".into(), self.pv.join(" ")));
-        }
-        attributes
-    }
-}
-
-impl Status {
-    fn attributes(&self) -> Vec<UciInfoAttribute> {
-        let depth =
-            (self.depth > 0).then(|| depth_attribute("depth", self.depth, UciInfoAttribute::Depth));
-        let rest = [
-            UciInfoAttribute::Nodes(self.nodes),
-            UciInfoAttribute::Nps(speed(self.nodes, self.elapsed)),
-            hash_attribute(self.hash_full),
-            time_attribute(self.elapsed),
-        ];
-        depth.into_iter().chain(rest).collect()
-    }
-}
-
-fn hash_attribute(permill: u32) -> UciInfoAttribute {
-    UciInfoAttribute::HashFull(u16::try_from(permill).unwrap_or(u16::MAX))
-}
-
-fn time_attribute(elapsed: Duration) -> UciInfoAttribute {
-    let elapsed = i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX);
-    UciInfoAttribute::Time(Milliseconds::milliseconds(elapsed))
-}
-
-/// Nodes per second, also for a search that took no measurable time.
-#[must_use]
-pub fn speed(nodes: u64, elapsed: Duration) -> u64 {
-    let nanoseconds = elapsed.as_nanos().max(1);
-    u64::try_from(u128::from(nodes) * 1_000_000_000 / nanoseconds).unwrap_or(u64::MAX)
-}
-
-/// A depth; vampirc-uci's own attribute holds 8 bits.
-fn depth_attribute(name: &str, depth: u32, narrow: fn(u8) -> UciInfoAttribute) -> UciInfoAttribute {
-    u8::try_from(depth)
-        .map_or_else(|_| UciInfoAttribute::Any(name.into(), depth.to_string()), narrow)
-}
-
-/// A score; vampirc-uci's own attribute holds mates up to 127 moves.
-fn score_attribute(score: ScoreText, bound: Bound) -> UciInfoAttribute {
-    let (cp, mate) = match score {
-        ScoreText::Centipawns(centipawns) => (Some(centipawns), None),
-        ScoreText::Mate(moves) => match i8::try_from(moves) {
-            Ok(moves) => (None, Some(moves)),
-            Err(_) => return UciInfoAttribute::Any("score".into(), format!("mate {moves}")),
-        },
-    };
-    UciInfoAttribute::Score {
-        cp,
-        mate,
-        lower_bound: (bound == Bound::Lower).then_some(true),
-        upper_bound: (bound == Bound::Upper).then_some(true),
-    }
-}
-
-/// `bestmove`, `(none)` included, which vampirc-uci has no move for.
-fn write_best_move(best: Option<&str>, ponder: Option<&str>, out: &mut String) {
-    match (best.and_then(uci_move), ponder.and_then(uci_move)) {
-        (Some(best), Some(ponder)) => {
-            out.push_str(&UciMessage::best_move_with_ponder(best, ponder).serialize());
-        }
-        (Some(best), None) => out.push_str(&UciMessage::best_move(best).serialize()),
-        (None, _) => out.push_str("bestmove (none)"),
-    }
-}
-
-/// A move of ours in vampirc-uci's terms.
-fn uci_move(text: &str) -> Option<UciMove> {
-    let letters: Vec<char> = text.chars().collect();
-    let square = |file: char, rank: char| {
-        Some(UciSquare::from(file, u8::try_from(rank.to_digit(10)?).ok()?))
-    };
-    let &[from_file, from_rank, to_file, to_rank, ref promotion @ ..] = letters.as_slice() else {
-        return None;
-    };
-    let promotion = match promotion {
-        [piece] => Some(piece.to_string().parse::<UciPiece>().ok()?),
-        _ => None,
-    };
-    Some(UciMove { from: square(from_file, from_rank)?, to: square(to_file, to_rank)?, promotion })
-}
-
-/// An option in vampirc-uci's terms.
-fn declare(option: &UciOption) -> UciOptionConfig {
-    let name = option.name.to_owned();
-    match option.kind {
-        Kind::Spin { default, min, max, .. } => {
-            UciOptionConfig::Spin { name, default: Some(default), min: Some(min), max: Some(max) }
-        }
-        #[cfg(feature = "tune")]
-        Kind::Param(index) => {
-            let param = &cairn_engine::params::ALL[index];
-            let [default, min, max] = [param.default, param.min, param.max].map(|n| Some(n.into()));
-            UciOptionConfig::Spin { name, default, min, max }
-        }
-        Kind::Check { default, .. } => UciOptionConfig::Check { name, default: Some(default) },
-        Kind::Combo { default, choices, .. } => UciOptionConfig::Combo {
-            name,
-            default: Some(choices[default].to_owned()),
-            var: choices.iter().map(ToString::to_string).collect(),
-        },
-        Kind::Text { default, .. } => {
-            let default = if default.is_empty() { "<empty>" } else { default };
-            UciOptionConfig::String { name, default: Some(default.to_owned()) }
-        }
-        Kind::Button { .. } => UciOptionConfig::Button { name },
-    }
-}
-
-impl fmt::Display for Reply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = String::new();
-        self.write_line(&mut line);
-        f.write_str(line.trim_end_matches('\n'))
-    }
-}
-
-/// Writes a command as a GUI would: the reverse of [`parse`], used to check it.
-impl fmt::Display for Command {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Command::Uci => f.write_str("uci"),
-            Command::Debug(on) => f.write_str(if *on { "debug on" } else { "debug off" }),
-            Command::IsReady => f.write_str("isready"),
-            Command::SetOption { name, value: None } => write!(f, "setoption name {name}"),
-            Command::SetOption { name, value: Some(value) } => {
-                let value = if value.is_empty() { "<empty>" } else { value };
-                write!(f, "setoption name {name} value {value}")
-            }
-            Command::NewGame => f.write_str("ucinewgame"),
-            Command::Position(position) => position.fmt(f),
-            Command::Go(go) => go.fmt(f),
-            Command::Stop => f.write_str("stop"),
-            Command::PonderHit => f.write_str("ponderhit"),
-            Command::Quit => f.write_str("quit"),
-            Command::Perft(depth) => write!(f, "perft {depth}"),
-            Command::Bench(None) => f.write_str("bench"),
-            Command::Bench(Some(depth)) => write!(f, "bench {depth}"),
-            Command::Display => f.write_str("d"),
-            Command::Eval => f.write_str("eval"),
-            Command::Openings(request) => request.fmt(f),
-            Command::Help => f.write_str("help"),
-        }
-    }
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.start {
-            Start::Orthodox => f.write_str("position startpos")?,
-            Start::Fen(fen) => write!(f, "position fen {fen}")?,
-        }
-        if !self.moves.is_empty() {
-            write!(f, " moves {}", self.moves.join(" "))?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Go {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = String::from("go");
-        let mut number = |name: &str, value: Option<i128>| match value {
-            Some(value) => write!(line, " {name} {value}"),
-            None => Ok(()),
-        };
-        number("wtime", self.white.time.map(i128::from))?;
-        number("btime", self.black.time.map(i128::from))?;
-        number("winc", self.white.increment.map(i128::from))?;
-        number("binc", self.black.increment.map(i128::from))?;
-        number("movestogo", self.moves_to_go.map(i128::from))?;
-        number("movetime", self.move_time.map(i128::from))?;
-        number("depth", self.depth.map(i128::from))?;
-        number("nodes", self.nodes.map(i128::from))?;
-        number("mate", self.mate.map(i128::from))?;
-        f.write_str(&line)?;
-        if self.ponder {
-            f.write_str(" ponder")?;
-        }
-        if self.infinite {
-            f.write_str(" infinite")?;
-        }
-        if !self.search_moves.is_empty() {
-            write!(f, " searchmoves {}", self.search_moves.join(" "))?;
-        }
-        Ok(())
-    }
 }

@@ -1,13 +1,13 @@
-//! Strength levels: what an Elo figure stands for.
+//! Strength levels: what a value of `UCI_Elo` stands for.
 //!
-//! A weaker level searches less and does not see all quiet moves; it does not throw in random
-//! blunders. Which moves it overlooks depends on the position alone. So a level plays the same move
-//! on every machine, and a search that is limited in this way can be played again like any other.
-//! The table says what stands for which figure. It was measured by `scripts/levels.py`: games of nine
-//! levels with each other, with micro-Max at 1500 and with engines of 1740 to 2700 points, at 4+0.04, on a
-//! scale close to CCRL Blitz. Errors (95 %) are 70 points from 1300 up, 110 at 1150 and 200 below, and the
-//! ratings of those engines are good to about 100. The figures are those of the strong style; the historical
-//! one plays by the same nodes.
+//! A weaker level searches fewer nodes and overlooks some quiet moves; it makes no random blunders.
+//! Which moves it overlooks depends on the position alone, so a level plays the same move on every
+//! machine and can be replayed like any other search.
+//!
+//! `scripts/levels.py` measured the table: games of nine levels with each other, with micro-Max at 1500
+//! and with engines of 1740 to 2700 points, at 4+0.04, on a scale close to CCRL Blitz. Errors (95 %) are
+//! 70 points from 1300 up, 110 at 1150 and 200 below, and the ratings of those engines are good to about
+//! 100. The values are for the strong style; the historical one gets the same nodes.
 
 /// The weakest level.
 pub const MIN_ELO: u32 = 800;
@@ -15,7 +15,7 @@ pub const MIN_ELO: u32 = 800;
 /// The strongest level.
 pub const MAX_ELO: u32 = 2800;
 
-/// How many points of Elo lie between two levels of the table.
+/// The points of Elo between two levels of the table.
 const STEP: u32 = 100;
 
 /// The levels from [`MIN_ELO`] to [`MAX_ELO`], [`STEP`] points apart: nodes and attention.
@@ -45,18 +45,17 @@ const LEVELS: [(u64, u8); 21] = [
 
 const _: () = assert!(LEVELS.len() == ((MAX_ELO - MIN_ELO) / STEP + 1) as usize);
 
-/// What a search of a level may do.
+/// The limits of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// The nodes it may search.
+    /// Its node limit.
     pub nodes: u64,
     /// How many of a hundred quiet moves it sees; the historical style sees all.
     pub attention: u8,
 }
 
 impl Level {
-    /// The level of a figure, between those of the table by proportion. Figures beyond the range stand
-    /// for its ends.
+    /// The level for `elo` points, interpolated from the table; values out of range are clamped.
     #[must_use]
     pub fn of(elo: u32) -> Level {
         let above = elo.clamp(MIN_ELO, MAX_ELO) - MIN_ELO;

@@ -1,23 +1,35 @@
-//! What runs between a GUI and the engine.
+//! What runs between a GUI and the engine: four threads, joined by unbounded channels.
+//!
+//! ```text
+//! stdin -> reader -> controller -> worker (the search)
+//!                        |   ^________|  events
+//!                        v
+//!                      writer -> stdout
+//! ```
+//!
+//! The reader reads and stamps. The controller owns the position, the options and the state, and never
+//! blocks. The worker searches. The writer is the only owner of standard output.
 
+pub mod answer;
 pub mod clock;
 pub mod controller;
 pub mod game;
 pub mod level;
 pub mod log;
+pub mod messages;
 pub mod options;
+pub mod pending;
 pub mod reader;
 pub mod replay;
+pub mod views;
+pub mod watch;
 pub mod wdl;
 pub mod worker;
 pub mod writer;
 
 use std::io::{Read, Write};
 
-use crossbeam_channel::{Receiver, unbounded};
-
 use controller::{Controller, Manner};
-use reader::Input;
 use writer::Writer;
 
 /// Talks UCI on the given streams until `quit`, the end of the input or a broken output.
@@ -39,17 +51,6 @@ where
 /// # Errors
 /// When one of the threads cannot be started.
 pub fn run_lines(lines: impl IntoIterator<Item = String>, writer: Writer) -> std::io::Result<()> {
-    Controller::new(script(lines), writer, Manner::Patient)?.run();
+    Controller::new(reader::script(lines), writer, Manner::Patient)?.run();
     Ok(())
-}
-
-/// The given lines as if they had been read, with the end of the input behind them.
-pub(crate) fn script(lines: impl IntoIterator<Item = String>) -> Receiver<Input> {
-    let (sender, receiver) = unbounded();
-    for line in lines {
-        // The receiver is alive in this very function, so this cannot fail.
-        let _ = sender.send(Input::line(line.into_bytes()));
-    }
-    let _ = sender.send(Input::end());
-    receiver
 }
