@@ -1,15 +1,53 @@
 //! The front-end of Cairn: it reads, prints and times; the engine crate only counts nodes.
 //!
+//! # Floors
+//!
+//! A file imports only what stands above it in this list; `mod.rs` stands for the files of its folder
+//! and comes last among them.
+//!
 //! ```text
-//! stdin -> reader -> controller -> worker (the search)
-//!                        |   ^________|  events
-//!                        v
-//!                      writer -> stdout
+//! protocol/text        words, and quoting other people's text
+//! protocol/command     what a GUI says, as types
+//! protocol/parse       text to commands; the only importer of vampirc_uci
+//! protocol/reply       what the engine says, as types and text
+//! protocol/notation    SAN and scores
+//! protocol/mod
+//!
+//! signature            the short bench that tells builds apart
+//! openings             opening positions for testing
+//!
+//! session/messages     what the threads say to each other
+//! session/reader       standard input, a thread
+//! session/writer       standard output, a thread
+//! session/game         the position and the moves before it
+//! session/level        UCI_Elo to nodes and overlooked moves
+//! session/wdl          scores to win, draw and loss chances
+//! session/clock        clocks to time limits
+//! session/options      the table of options and their values
+//! session/plan         a `go` with the options to limits
+//! session/log          the option Debug Log File, a thread
+//! session/views        bench, perft, d, eval and help as text
+//! session/answer       what a search found, in the words of UCI
+//! session/watch        the clock's judgement between iterations
+//! session/worker       the search, a thread
+//! session/pending      the unanswered `go`
+//! session/controller   the main loop
+//! session/replay       a session repeated from its log
+//! session/mod          the threads put together
+//!
+//! datagen, analysis    what commands do beyond a session
+//! console              the command line
 //! ```
 //!
-//! Four threads, joined by unbounded channels. The reader only reads and stamps, the controller owns
-//! the position, the options and the state and never blocks, the worker searches, and the writer is
-//! the one owner of standard output. [`uci_loop`] puts them together; [`console`] is the command line.
+//! # Where is what
+//!
+//! - A `go` is parsed in `parse_go`, `uci/src/protocol/parse.rs`.
+//! - Time is decided in `uci/src/session/clock.rs` for a move and in `uci/src/session/watch.rs` between
+//!   iterations.
+//! - Late move reductions are computed in `late_move_reduction`, `engine/src/search/prune.rs`.
+//! - A hash entry is replaced in `store`, `engine/src/search/tt.rs`.
+//! - A UCI option is a row in a table of `uci/src/session/options.rs` and a field of `Settings` there.
+//! - A subcommand is a variant of `Command` in `uci/src/cli/mod.rs` and a file beside it.
 
 pub mod analysis;
 pub mod console;
@@ -18,5 +56,3 @@ pub mod openings;
 pub mod protocol;
 pub mod session;
 pub mod signature;
-
-pub use session::{run_lines, uci_loop};

@@ -11,18 +11,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use cairn_engine::moves::Move;
 use cairn_engine::piece::Side;
-use cairn_engine::search::Limits;
 use crossbeam_channel::{Receiver, at, never, select};
 
-use crate::protocol::{self, Clock, Command, Go, Reply, quote};
-use crate::session::clock::{TimeLimits, UNREADABLE_LIMITS_TIME};
+use crate::protocol::{self, Command, Go, Reply, quote};
+use crate::session::clock::TimeLimits;
 use crate::session::game::Game;
 use crate::session::log::{Log, Mark};
 use crate::session::messages::{Cut, Event, Job, SearchJob, Setup};
 use crate::session::options::{self, Settings, UciOption, When};
 use crate::session::pending::PendingGo;
+use crate::session::plan;
 use crate::session::reader::{Arrival, Input, MAX_LINE};
 use crate::session::views;
 use crate::session::worker::Worker;
@@ -400,7 +399,7 @@ impl Controller {
         if let Some(remark) = remark {
             self.tell(remark);
         }
-        if let Some(remark) = remark_on_limits(go, go.lost_its_limits(&clock)) {
+        if let Some(remark) = plan::remark_on_limits(go, &clock) {
             self.tell(remark);
         }
         let choices =
@@ -410,12 +409,14 @@ impl Controller {
         let mut search = match cut {
             Some(_) => PendingGo::unbounded(at, chess960),
             None => {
-                PendingGo::planned(go, self.time_limits(go, &clock, choices == 1), at, chess960)
+                let forced = choices == 1;
+                let limits = plan::time_limits(&self.settings, go, &clock, forced);
+                PendingGo::planned(go, limits, at, chess960)
             }
         };
         search.start_clock(at);
         let TimeLimits { soft, hard } = search.limits();
-        let limits = self.limits(go, search_moves);
+        let limits = plan::engine_limits(&self.settings, go, search_moves);
         #[cfg(feature = "tune")]
         self.settings.apply_params();
         let job = SearchJob {
@@ -436,27 +437,6 @@ impl Controller {
             ));
         }
         self.start(Activity::Search(Box::new(search)), Job::Search(Box::new(job)));
-    }
-
-    /// How long a search may take; `forced` if there is only one move.
-    fn time_limits(&self, go: &Go, clock: &Clock, forced: bool) -> TimeLimits {
-        let overhead = Duration::from_millis(self.settings.move_overhead);
-        TimeLimits::plan(go, clock, overhead, forced)
-    }
-
-    /// The limits that the engine itself keeps.
-    fn limits(&self, go: &Go, search_moves: Vec<Move>) -> Limits {
-        // A search has at least one node.
-        let nodes = go.nodes.map(|nodes| nodes.max(1));
-        let level = self.settings.level();
-        Limits {
-            depth: go.depth.map(|depth| u32::from(depth.max(1))),
-            nodes: [nodes, level.map(|level| level.nodes)].into_iter().flatten().min(),
-            mate: go.mate.map(u32::from),
-            search_moves,
-            multi_pv: self.settings.multi_pv,
-            attention: level.map(|level| level.attention),
-        }
     }
 
     /// Starts `perft`.
@@ -589,16 +569,4 @@ impl Controller {
 /// Whether setting an option has to wait for the end of a search.
 fn needs_idle_engine(name: &str) -> bool {
     UciOption::named(name).is_some_and(|option| option.when == When::Idle)
-}
-
-/// The remark on arguments of `go` that were not understood; `lost` if no limit is left.
-fn remark_on_limits(go: &Go, lost: bool) -> Option<String> {
-    let ignored = (!go.unreadable.is_empty())
-        .then(|| format!("ignored in go: {}", quote(&go.unreadable.join(", "))));
-    let limited = lost.then(|| {
-        let time = UNREADABLE_LIMITS_TIME.as_millis();
-        format!("go has no limit for the side to move, so it gets {time} ms")
-    });
-    let remarks: Vec<String> = [ignored, limited].into_iter().flatten().collect();
-    (!remarks.is_empty()).then(|| remarks.join("; "))
 }

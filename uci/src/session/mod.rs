@@ -19,6 +19,7 @@ pub mod log;
 pub mod messages;
 pub mod options;
 pub mod pending;
+pub mod plan;
 pub mod reader;
 pub mod replay;
 pub mod views;

@@ -113,7 +113,7 @@ impl Workbench {
         let mut watch = Watch::new(job, self.events.clone());
         let outcome = guarded(|| {
             let searcher = self.prepare(&job.setup)?;
-            let limits = engine_limits(job);
+            let limits = limits_of(job);
             let sink = &mut |report: &Report<'_>| watch.take(report);
             Some(searcher.search(&job.board, &limits, &job.control.engine, sink))
         });
@@ -194,7 +194,7 @@ impl Workbench {
 /// The limits for the engine. In a replay, a cut becomes a node limit, as the search stops at any node.
 /// micro-Max completes the iteration in which a limit is reached, and its probe of a stalemated root
 /// depends on the limit, so its cuts are made between iterations instead.
-fn engine_limits(job: &SearchJob) -> Limits {
+fn limits_of(job: &SearchJob) -> Limits {
     let mut limits = job.limits.clone();
     if let Some(cut) = job.cut
         && (job.setup.style != Style::MicroMax || cut.nodes == 0)
