@@ -135,7 +135,7 @@ impl Go {
     }
 }
 
-/// Writes a command as a GUI would: the reverse of [`parse`](super::parse).
+/// Writes a command as a GUI would: the reverse of [`parse`](super::parse()).
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

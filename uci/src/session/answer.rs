@@ -132,11 +132,11 @@ mod tests {
     use cairn_engine::search::{Limits, Style};
 
     use super::*;
-    use crate::session::messages::Setup;
+    use crate::session::messages::SearcherSetup;
 
     fn job(fen: &str) -> SearchJob {
         SearchJob {
-            setup: Setup { style: Style::MicroMax, hash_mib: 1, clear: false },
+            setup: SearcherSetup { style: Style::MicroMax, hash_mib: 1, clear: false },
             board: Board::from_fen(fen).expect("a position"),
             limits: Limits::default(),
             soft: None,

@@ -18,7 +18,7 @@ use crate::protocol::{self, Command, Go, Reply, quote};
 use crate::session::clock::TimeLimits;
 use crate::session::game::Game;
 use crate::session::log::{Log, Mark};
-use crate::session::messages::{Cut, Event, Job, SearchJob, Setup};
+use crate::session::messages::{Cut, Event, Job, SearchJob, SearcherSetup};
 use crate::session::options::{self, Settings, UciOption, When};
 use crate::session::pending::PendingGo;
 use crate::session::plan;
@@ -78,7 +78,7 @@ pub struct Controller {
     manner: Manner,
     settings: Settings,
     /// What the searcher was last set up for.
-    prepared: Option<Setup>,
+    prepared: Option<SearcherSetup>,
     game: Game,
     activity: Option<Activity>,
     queue: VecDeque<Order>,
@@ -458,8 +458,8 @@ impl Controller {
     }
 
     /// What the options ask of the searcher.
-    fn setup(&self) -> Setup {
-        Setup {
+    fn setup(&self) -> SearcherSetup {
+        SearcherSetup {
             style: self.settings.style,
             hash_mib: self.settings.hash_mib,
             clear: self.settings.clear_hash,
@@ -467,7 +467,7 @@ impl Controller {
     }
 
     /// The same for a job that applies it.
-    fn take_setup(&mut self) -> Setup {
+    fn take_setup(&mut self) -> SearcherSetup {
         let setup = self.setup();
         self.settings.clear_hash = false;
         self.prepared = Some(self.setup());

@@ -18,7 +18,7 @@ pub const MAX_ELO: u32 = 2800;
 /// The points of Elo between two levels of the table.
 const STEP: u32 = 100;
 
-/// The levels from [`MIN_ELO`] to [`MAX_ELO`], [`STEP`] points apart: nodes and attention.
+/// The levels from [`MIN_ELO`] to [`MAX_ELO`], [`STEP`] points apart: nodes, and percent of quiet moves.
 const LEVELS: [(u64, u8); 21] = [
     (102, 35),
     (154, 39),
@@ -51,7 +51,7 @@ pub struct Level {
     /// Its node limit.
     pub nodes: u64,
     /// How many of a hundred quiet moves it sees; the historical style sees all.
-    pub attention: u8,
+    pub quiet_percent: u8,
 }
 
 impl Level {
@@ -60,11 +60,11 @@ impl Level {
     pub fn of(elo: u32) -> Level {
         let above = elo.clamp(MIN_ELO, MAX_ELO) - MIN_ELO;
         let (step, part) = ((above / STEP) as usize, u64::from(above % STEP));
-        let (nodes, attention) = LEVELS[step];
-        let (more_nodes, more_attention) = LEVELS.get(step + 1).copied().unwrap_or(LEVELS[step]);
+        let (nodes, quiet_percent) = LEVELS[step];
+        let (more_nodes, more_percent) = LEVELS.get(step + 1).copied().unwrap_or(LEVELS[step]);
         let between = |low: u64, high: u64| low + (high - low) * part / u64::from(STEP);
-        let attention = between(attention.into(), more_attention.into());
-        Level { nodes: between(nodes, more_nodes), attention: attention.min(100) as u8 }
+        let quiet_percent = between(quiet_percent.into(), more_percent.into());
+        Level { nodes: between(nodes, more_nodes), quiet_percent: quiet_percent.min(100) as u8 }
     }
 }
 
@@ -73,17 +73,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_points_mean_more_nodes_and_more_attention() {
-        assert_eq!(Level::of(0), Level { nodes: 102, attention: 35 });
-        assert_eq!(Level::of(MIN_ELO + 150), Level { nodes: 188, attention: 40 });
-        assert_eq!(Level::of(u32::MAX), Level { nodes: 123_600, attention: 100 });
+    fn more_points_mean_more_nodes_and_more_quiet_moves() {
+        assert_eq!(Level::of(0), Level { nodes: 102, quiet_percent: 35 });
+        assert_eq!(Level::of(MIN_ELO + 150), Level { nodes: 188, quiet_percent: 40 });
+        assert_eq!(Level::of(u32::MAX), Level { nodes: 123_600, quiet_percent: 100 });
         for elo in MIN_ELO..MAX_ELO {
             let (lower, upper) = (Level::of(elo), Level::of(elo + 1));
-            assert!(lower.nodes <= upper.nodes && lower.attention <= upper.attention, "{elo}");
+            assert!(
+                lower.nodes <= upper.nodes && lower.quiet_percent <= upper.quiet_percent,
+                "{elo}"
+            );
         }
         for (rows, elo) in LEVELS.windows(2).zip((MIN_ELO..).step_by(STEP as usize)) {
             assert!(rows[0].0 < rows[1].0, "{elo}");
-            assert_eq!(Level::of(elo), Level { nodes: rows[0].0, attention: rows[0].1 });
+            assert_eq!(Level::of(elo), Level { nodes: rows[0].0, quiet_percent: rows[0].1 });
         }
     }
 }

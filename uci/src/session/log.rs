@@ -151,7 +151,7 @@ impl Log {
         self.failures.try_recv().ok()
     }
 
-    /// Logs the last line and waits until all is in the file, for at most [`PATIENCE`].
+    /// Logs the last line and waits a moment until all is in the file.
     pub fn close(self) {
         self.fact(END);
         drop(self.lines);

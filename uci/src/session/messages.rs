@@ -25,7 +25,7 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// Something for the worker to do.
 pub enum Job {
     /// Applies the options to the searcher.
-    Prepare(Setup),
+    Prepare(SearcherSetup),
     /// Runs a `go`.
     Search(Box<SearchJob>),
     /// Counts the legal move tree.
@@ -54,7 +54,7 @@ pub enum Job {
 
 /// What the options ask of the searcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Setup {
+pub struct SearcherSetup {
     /// Which search plays.
     pub style: Style,
     /// The size of the hash table, in MiB.
@@ -87,7 +87,7 @@ pub enum Ending {
 /// A search with all it needs.
 pub struct SearchJob {
     /// What the searcher has to be.
-    pub setup: Setup,
+    pub setup: SearcherSetup,
     /// The position with the game before it.
     pub board: Board,
     /// The limits that the engine itself keeps.

@@ -29,7 +29,7 @@ pub fn engine_limits(settings: &Settings, go: &Go, search_moves: Vec<Move>) -> L
         mate: go.mate.map(u32::from),
         search_moves,
         multi_pv: settings.multi_pv,
-        attention: level.map(|level| level.attention),
+        attention: level.map(|level| level.quiet_percent),
     }
 }
 

@@ -12,7 +12,7 @@ use cairn_engine::search::{Limits, Report, Searcher, Style};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::openings;
-use crate::session::messages::{Answer, Event, Job, STACK, SearchJob, Setup};
+use crate::session::messages::{Answer, Event, Job, STACK, SearchJob, SearcherSetup};
 use crate::session::options::DEFAULT_HASH;
 use crate::session::views;
 use crate::session::watch::Watch;
@@ -134,7 +134,7 @@ impl Workbench {
     }
 
     /// The searcher with the options applied, as far as there is memory.
-    fn prepare(&mut self, setup: &Setup) -> Option<&mut Searcher> {
+    fn prepare(&mut self, setup: &SearcherSetup) -> Option<&mut Searcher> {
         match self.searcher.take() {
             None => self.searcher = self.first_searcher(setup),
             Some(mut searcher) => {
@@ -146,7 +146,7 @@ impl Workbench {
     }
 
     /// A new searcher with the hash size asked for, else the default size, else the smallest.
-    fn first_searcher(&self, setup: &Setup) -> Option<Searcher> {
+    fn first_searcher(&self, setup: &SearcherSetup) -> Option<Searcher> {
         let error = match Searcher::new(setup.style, setup.hash_mib) {
             Ok(searcher) => return Some(searcher),
             Err(error) => error,
@@ -163,7 +163,7 @@ impl Workbench {
     }
 
     /// Applies the options to an existing searcher.
-    fn adjust(&self, searcher: &mut Searcher, setup: &Setup) {
+    fn adjust(&self, searcher: &mut Searcher, setup: &SearcherSetup) {
         if searcher.style() != setup.style
             && let Err(error) = searcher.set_style(setup.style)
         {
