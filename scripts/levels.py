@@ -6,7 +6,7 @@ nearest to what its games so far say of it. All games are played at one clock, o
 most; where it cuts searches of the levels short too, their table says nothing. From all games a rating is
 fitted to each figure, with the opponents at the ratings of the table. Error bars are 95 % and know nothing of
 errors in the opponents' ratings. Matches are kept in the folder of --out, and go on where they were when the
-same command is given again. At the end stands the table for uci/src/level.rs with which each figure would play
+same command is given again. At the end stands the table for uci/src/session/level.rs with which each figure would play
 as strongly as it says.
 
     scripts/levels.py --figures 800,1100,1400,1700,2000,2300,2600 --games 60
@@ -39,7 +39,7 @@ MICROMAX_RATING = 1500
 # were won, and is too small to bend it elsewhere.
 PRIOR_GAMES = 0.2
 
-LEVEL_SOURCE = arena.ROOT / "uci/src/level.rs"
+LEVEL_SOURCE = arena.ROOT / "uci/src/session/level.rs"
 
 Game = tuple[str, str, arena.Tally]
 Rating = tuple[float, float]
@@ -95,7 +95,7 @@ def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[flo
 
 
 def read_levels(source: str) -> tuple[int, int, list[tuple[int, int]]]:
-    """The first figure of uci/src/level.rs, the step from one to the next, and their nodes and attention."""
+    """The first figure of uci/src/session/level.rs, the step from one to the next, and their nodes and attention."""
     first, step = (int(re.search(rf"const {name}: u32 = (\d+);", source)[1]) for name in ("MIN_ELO", "STEP"))
     table = re.search(r"const LEVELS: .*?= \[(.*?)\];", source, re.DOTALL)[1]
     rows = re.findall(r"\(([\d_]+), (\d+)\)", table)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the chances that UCI_ShowWDL tells to games that were played: the constants of uci/src/wdl.rs.
+"""Fits the chances that UCI_ShowWDL tells to games that were played: the constants of uci/src/session/wdl.rs.
 
 Reads PGN with a score in the comment of each move, as fastchess and cutechess-cli write it. The chance to
 win with a score s is 1 / (1 + 2^((CENTRE - s) / SLOPE)), that to lose the same for -s; both constants are
@@ -34,7 +34,7 @@ SOUND = ("normal", "adjudication")
 LARGEST = 1000
 BIN = 5
 
-# Constants of uci/src/wdl.rs: from which score on it says no more, and the largest exponent it can reckon with.
+# Constants of uci/src/session/wdl.rs: from which score on it says no more, and the largest exponent it can reckon with.
 DECIDED = 1500
 LARGEST_EXPONENT = 43
 
@@ -141,7 +141,7 @@ def fit(counts: Counts) -> tuple[int, int]:
 
 
 def can_be_reckoned(centre: int, slope: int) -> bool:
-    """Whether uci/src/wdl.rs can work with constants; it has the same condition and would not compile."""
+    """Whether uci/src/session/wdl.rs can work with constants; it has the same condition and would not compile."""
     return (DECIDED + centre) // slope <= LARGEST_EXPONENT
 
 
@@ -158,7 +158,7 @@ def main() -> int:
     print(f"{number} games, {sum(counts.values())} moves")
     print(f"CENTRE = {centre}, SLOPE = {slope}")
     if not can_be_reckoned(centre, slope):
-        print(f"uci/src/wdl.rs cannot reckon with these: (DECIDED + CENTRE) / SLOPE is more than {LARGEST_EXPONENT}")
+        print(f"uci/src/session/wdl.rs cannot reckon with these: (DECIDED + CENTRE) / SLOPE is more than {LARGEST_EXPONENT}")
     print(f"{'score':>6} {'moves':>6}  won/drawn/lost in permill, and what is said of it")
     for low in range(-400, 401, 100):
         seen = [sum(n for (s, r), n in counts.items() if abs(s - low) < 25 and r == result) for result in (2, 1, 0)]

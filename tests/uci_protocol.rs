@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use cairn::openings::Request;
-use cairn::protocol::{Clock, Command, Go, Info, Position, Reply, Start, Status, parse};
-use cairn::wdl::Wdl;
+use cairn::protocol::{
+    Clock, Command, Go, Info, OpeningsRequest, Position, Reply, Start, Status, Wdl, parse,
+};
 use cairn_engine::search::{Bound, ScoreText};
 use proptest::prelude::*;
 
@@ -266,7 +266,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         any::<u32>().prop_map(Command::Perft),
         any::<u32>().prop_map(|depth| Command::Bench(Some(depth))),
         (any::<u32>(), any::<u64>(), prop::option::of("[a-z/.]{1,12}")).prop_map(
-            |(count, seed, book)| Command::Openings(Request {
+            |(count, seed, book)| Command::Openings(OpeningsRequest {
                 count,
                 seed,
                 book: book.filter(|book| book != "none")

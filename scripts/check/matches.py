@@ -189,7 +189,7 @@ class Chances(unittest.TestCase):
             self.assertTrue(abs(found[0] - centre) <= 1 and abs(found[1] - slope) <= 1, found)
 
     def test_what_the_program_cannot_reckon_is_known(self) -> None:
-        source = (arena.ROOT / "uci/src/wdl.rs").read_text()
+        source = (arena.ROOT / "uci/src/session/wdl.rs").read_text()
         names = ("CENTRE", "SLOPE", "DECIDED", "LARGEST_EXPONENT")
         values = [int(re.search(rf"const {name}: i32 = (\d+);", source)[1]) for name in names]
         self.assertEqual(values[2:], [wdl.DECIDED, wdl.LARGEST_EXPONENT])

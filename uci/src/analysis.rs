@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 use cairn_engine::board::Board;
 use cairn_engine::search::Bound;
 
-use crate::game::Game;
-use crate::notation::{san_line, score};
-use crate::options::Settings;
+use crate::protocol::notation::{san_line, score};
 use crate::protocol::{self, Clock, Command, Go, Info, Position, Reply, Start};
+use crate::session::game::Game;
+use crate::session::options::Settings;
 
 /// What is to be searched, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]

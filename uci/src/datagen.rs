@@ -25,8 +25,8 @@ use cairn_engine::search::{Searcher, Style};
 use cairn_engine::selfplay::{Record, play};
 use crossbeam_channel::bounded;
 
+use crate::session::messages::STACK;
 use crate::signature;
-use crate::worker::STACK;
 
 /// The hash table of each thread, in MiB: enough for some thousand nodes.
 const HASH_MIB: usize = 2;

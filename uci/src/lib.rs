@@ -1,73 +1,58 @@
 //! The front-end of Cairn: it reads, prints and times; the engine crate only counts nodes.
 //!
+//! # Floors
+//!
+//! A file imports only what stands above it in this list; `mod.rs` stands for the files of its folder
+//! and comes last among them.
+//!
 //! ```text
-//! stdin -> reader -> controller -> worker (the search)
-//!                        |   ^________|  events
-//!                        v
-//!                      writer -> stdout
+//! protocol/text        words, and quoting other people's text
+//! protocol/command     what a GUI says, as types
+//! protocol/parse       text to commands; the only importer of vampirc_uci
+//! protocol/reply       what the engine says, as types and text
+//! protocol/notation    SAN and scores
+//! protocol/mod
+//!
+//! signature            the short bench that tells builds apart
+//! openings             opening positions for testing
+//!
+//! session/messages     what the threads say to each other
+//! session/reader       standard input, a thread
+//! session/writer       standard output, a thread
+//! session/game         the position and the moves before it
+//! session/level        UCI_Elo to nodes and overlooked moves
+//! session/wdl          scores to win, draw and loss chances
+//! session/clock        clocks to time limits
+//! session/options      the table of options and their values
+//! session/plan         a `go` with the options to limits
+//! session/log          the option Debug Log File, a thread
+//! session/views        bench, perft, d, eval and help as text
+//! session/answer       what a search found, in the words of UCI
+//! session/watch        the clock's judgement between iterations
+//! session/worker       the search, a thread
+//! session/pending      the unanswered `go`
+//! session/controller   the main loop
+//! session/replay       a session repeated from its log
+//! session/mod          the threads put together
+//!
+//! datagen, analysis    what commands do beyond a session
+//! console              the command line
 //! ```
 //!
-//! Four threads, joined by unbounded channels. The reader only reads and stamps, the controller owns
-//! the position, the options and the state and never blocks, the worker searches, and the writer is
-//! the one owner of standard output. [`uci_loop`] puts them together; [`console`] is the command line.
+//! # Where is what
+//!
+//! - A `go` is parsed in `parse_go`, `uci/src/protocol/parse.rs`.
+//! - Time is decided in `uci/src/session/clock.rs` for a move and in `uci/src/session/watch.rs` between
+//!   iterations.
+//! - Late move reductions are computed in `late_move_reduction`, `engine/src/search/prune.rs`.
+//! - A hash entry is replaced in `store`, `engine/src/search/tt.rs`.
+//! - A UCI option is a row in a table of `uci/src/session/options.rs` and a field of `Settings` there.
+//! - A subcommand is a variant of `Command` in `uci/src/cli/mod.rs` and a file beside it.
 
 pub mod analysis;
-pub mod clock;
 pub mod console;
-pub mod controller;
 pub mod datagen;
-pub mod game;
-pub mod level;
-pub mod log;
-pub mod notation;
 pub mod openings;
-pub mod options;
 pub mod protocol;
-pub mod reader;
-pub mod replay;
+pub mod session;
 pub mod signature;
-pub mod wdl;
-pub mod worker;
-pub mod writer;
-
-use std::io::{Read, Write};
-
-use crossbeam_channel::{Receiver, unbounded};
-
-use controller::{Controller, Manner};
-use reader::Input;
-use writer::Writer;
-
-/// Talks UCI on the given streams until `quit`, the end of the input or a broken output.
-///
-/// # Errors
-/// When one of the threads cannot be started.
-pub fn uci_loop<R, W>(input: R, output: W) -> std::io::Result<()>
-where
-    R: Read + Send + 'static,
-    W: Write + Send + 'static,
-{
-    let lines = reader::spawn(input)?;
-    Controller::new(lines, Writer::spawn(output)?, Manner::Interactive)?.run();
-    Ok(())
-}
-
-/// Runs the given lines in order, each after the one before it has finished, and returns.
-///
-/// # Errors
-/// When one of the threads cannot be started.
-pub fn run_lines(lines: impl IntoIterator<Item = String>, writer: Writer) -> std::io::Result<()> {
-    Controller::new(script(lines), writer, Manner::Patient)?.run();
-    Ok(())
-}
-
-/// The given lines as if they had been read, with the end of the input behind them.
-pub(crate) fn script(lines: impl IntoIterator<Item = String>) -> Receiver<Input> {
-    let (sender, receiver) = unbounded();
-    for line in lines {
-        // The receiver is alive in this very function, so this cannot fail.
-        let _ = sender.send(Input::line(line.into_bytes()));
-    }
-    let _ = sender.send(Input::end());
-    receiver
-}

@@ -4,7 +4,6 @@
 //! is much better. The same request gives the same positions on every machine and with every later
 //! version: the judge is the historical search, which never changes.
 
-use std::fmt;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +12,8 @@ use cairn_engine::board::Board;
 use cairn_engine::search::{Control, Limits, ScoreText, Searcher, Style, Verdict};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::protocol::OpeningsRequest;
 
 /// How many random moves are played.
 const PLIES: usize = 8;
@@ -26,29 +27,15 @@ const JUDGE_NODES: u64 = 5000;
 /// How many positions are tried for one that is kept. Most books need two or three.
 const TRIES: usize = 1000;
 
-/// What is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// How many positions.
-    pub count: u32,
-    /// The seed of the random moves.
-    pub seed: u64,
-    /// A file with a FEN or EPD in each line to start from; none is the starting position.
-    pub book: Option<String>,
-}
-
-impl fmt::Display for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let book = self.book.as_deref().unwrap_or("None");
-        write!(f, "genfens {} seed {} book {book}", self.count, self.seed)
-    }
-}
-
 /// Prints the positions that are asked for, one to a line, until `stop` is set.
 ///
 /// # Errors
 /// When the book cannot be used, or does not lead to fair positions.
-pub fn generate(request: &Request, stop: &AtomicBool, print: &mut dyn FnMut(String)) -> Result<()> {
+pub fn generate(
+    request: &OpeningsRequest,
+    stop: &AtomicBool,
+    print: &mut dyn FnMut(String),
+) -> Result<()> {
     let starts = match &request.book {
         Some(file) => read_book(file)?,
         None => vec![Board::startpos()],
@@ -124,7 +111,7 @@ mod tests {
     use super::*;
 
     fn openings(count: u32, seed: u64) -> Vec<String> {
-        let request = Request { count, seed, book: None };
+        let request = OpeningsRequest { count, seed, book: None };
         let mut lines = Vec::new();
         generate(&request, &AtomicBool::new(false), &mut |line| lines.push(line))
             .expect("openings");
@@ -152,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_book_that_cannot_be_used_is_told() {
-        let request = Request { count: 1, seed: 1, book: Some("/no/such/book".into()) };
+        let request = OpeningsRequest { count: 1, seed: 1, book: Some("/no/such/book".into()) };
         let error = generate(&request, &AtomicBool::new(false), &mut |_| {}).expect_err("no file");
         assert!(error.to_string().contains("/no/such/book"));
     }

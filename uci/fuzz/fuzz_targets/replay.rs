@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use cairn::replay::Session;
+use cairn::session::replay::Session;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|log: &[u8]| {

@@ -1,11 +1,11 @@
-//! The game on the board: where it began, what was played, and the position it has come to.
+//! The game: where it began, what was played, and the position now.
 
 use cairn_engine::board::Board;
 use cairn_engine::moves::Move;
 
 use crate::protocol::{Position, Start, quote};
 
-/// The game that `position` has described.
+/// The game that `position` described.
 #[derive(Clone, Debug)]
 pub struct Game {
     described: Position,
@@ -28,17 +28,17 @@ impl Game {
         &self.board
     }
 
-    /// The position as it was described.
+    /// The `position` command that described it.
     #[must_use]
     pub fn described(&self) -> &Position {
         &self.described
     }
 
-    /// Takes over a position. A GUI sends the whole game with every move, so where the new list only
-    /// goes on from the old one, only what is new is played.
+    /// Sets up a position. A GUI sends the whole game with every move, so if the new list of moves
+    /// extends the old one, only the new moves are played.
     ///
     /// # Errors
-    /// What is wrong with it; the game is as it was.
+    /// What is wrong with it; the game is unchanged.
     pub fn set(&mut self, position: Position) -> Result<(), String> {
         let continues = position.start == self.described.start
             && position.moves.starts_with(&self.described.moves);
@@ -57,7 +57,7 @@ impl Game {
         Ok(())
     }
 
-    /// The legal ones among moves that were written down, and what is wrong with the first other one.
+    /// The legal moves among `texts`, each once, and a remark on the first illegal one.
     #[must_use]
     pub fn legal_among(&self, texts: &[String]) -> (Vec<Move>, Option<String>) {
         let mut moves = Vec::new();

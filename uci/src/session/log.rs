@@ -1,4 +1,4 @@
-//! The log of a session: everything that is needed to play it again, readable by people.
+//! The log of a session: all that is needed to replay it, readable by people.
 //!
 //! ```text
 //! Cairn log 1
@@ -15,13 +15,13 @@
 //! 0.204533 == end
 //! ```
 //!
-//! The header says which program this is, all options, and the position when the log began; the hash
-//! table is empty then. Each search has its line `== search`, just before its `bestmove`: `ended`
-//! through its own limits or `cut` by a clock or a `stop`, and the nodes at which it ended. A log
-//! without `== end` was broken off. The bench is the short one of [`crate::signature`].
-//! Lines are written down in the order in which they took effect.
+//! The header has the program's name, all options, and the position at the beginning of the log, when
+//! the hash table is empty. Each search has a line `== search` just before its `bestmove`: `ended` by
+//! its own limits or `cut` by a clock or a `stop`, and at how many nodes. A log without `== end` was
+//! broken off. The bench is the short one of [`crate::signature`]. Lines stand in the order in which
+//! they took effect.
 //!
-//! A thread of its own writes the file, so that a slow disk makes nobody wait.
+//! The file is written by a thread of its own, so that a slow disk delays nothing.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -32,23 +32,23 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
-use crate::options::{self, Settings};
 use crate::protocol::Position;
-use crate::worker::{Cut, Ending};
+use crate::session::messages::{Cut, Ending};
+use crate::session::options::{self, Settings};
 
 /// The first line of every log, with the version of the format.
 pub const TITLE: &str = "Cairn log 1";
 
-/// What the first line of a log of any version begins with.
+/// How the first line of a log of any version begins.
 pub const ANY_TITLE: &str = "Cairn log ";
 
-/// What stands between an option and its value.
+/// Stands between an option and its value.
 pub const IS: &str = " = ";
 
 /// The last line of the header.
 pub const BEGIN: &str = "begin";
 
-/// What the last line of a whole log says.
+/// The text of the last line of a complete log.
 pub const END: &str = "end";
 
 /// How long closing a log may take.
@@ -57,11 +57,11 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// What a line of the log is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A line that came in.
+    /// It came in.
     In,
-    /// A line that went out.
+    /// It went out.
     Out,
-    /// Something that was found out.
+    /// It was found out, such as the end of a search.
     Fact,
 }
 
@@ -90,15 +90,15 @@ pub struct Log {
 }
 
 impl Log {
-    /// Begins a log and writes its header. `{pid}` in the path becomes the process id, so that
-    /// programs that run at the same time can keep a log each.
+    /// Begins a log and writes its header. `{pid}` in the path becomes the process id, so that several
+    /// processes can each keep a log.
     ///
     /// # Errors
-    /// When the file cannot be written, or there is no thread to do it.
+    /// When the file cannot be created or the thread cannot be started.
     pub fn begin(path: &str, settings: &Settings, position: &Position) -> io::Result<Log> {
         let file = File::create(path.replace("{pid}", &process::id().to_string()))?;
         let (lines, queue) = unbounded();
-        // Nothing is ever sent but a failure; it closes when the thread has ended.
+        // Carries a failure and nothing else; closed at the end of the thread.
         let (failed, failures) = bounded(1);
         thread::Builder::new().name("log".into()).spawn(move || {
             if let Err(error) = write_all(BufWriter::new(file), &queue) {
@@ -110,7 +110,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Writes down one line, or several if there are line breaks in it.
+    /// Logs one line, or several if the text has line breaks.
     pub fn write(&self, at: Instant, mark: Mark, text: &str) {
         let seconds = at.saturating_duration_since(self.began).as_secs_f64();
         let mut entry = String::new();
@@ -121,12 +121,12 @@ impl Log {
         self.send(entry);
     }
 
-    /// Writes down a fact, now.
+    /// Logs a fact, now.
     pub fn fact(&self, text: &str) {
         self.write(Instant::now(), Mark::Fact, text);
     }
 
-    /// Writes down how a search has ended.
+    /// Logs how a search ended.
     pub fn search(&mut self, ending: Ending, threads: usize) {
         self.searches += 1;
         let number = self.searches;
@@ -146,21 +146,21 @@ impl Log {
         self.fact(&text);
     }
 
-    /// What has gone wrong with the file, if anything has. Told once.
+    /// The error that ended the writing, if any; given once.
     pub fn failure(&self) -> Option<io::Error> {
         self.failures.try_recv().ok()
     }
 
-    /// Writes the last line and sees to it that all is in the file.
+    /// Logs the last line and waits a moment until all is in the file.
     pub fn close(self) {
         self.fact(END);
         drop(self.lines);
-        // Comes back when the thread has ended, one way or another.
+        // Returns at the end of the thread.
         let _ = self.failures.recv_timeout(PATIENCE);
     }
 
     fn send(&self, text: String) {
-        // Fails when the file could not be written, which `failure` tells.
+        // Fails once the file cannot be written, which `failure` tells.
         let _ = self.lines.send(text);
     }
 }
@@ -182,8 +182,8 @@ fn header(settings: &Settings, position: &Position) -> String {
     text
 }
 
-/// Writes until the other side hangs up. What is written down is in the file as soon as nothing else
-/// waits: the end of the process may come at any time.
+/// Writes until the queue is closed. Flushes whenever the queue is empty, as the process may be killed
+/// at any time.
 fn write_all(mut file: impl Write, queue: &Receiver<String>) -> io::Result<()> {
     while let Ok(text) = queue.recv() {
         file.write_all(text.as_bytes())?;

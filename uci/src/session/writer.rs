@@ -1,7 +1,7 @@
-//! The writer thread: the one owner of standard output.
+//! The writer thread: the only owner of standard output.
 //!
-//! Whole lines, flushed whenever the queue is empty. A peer that does not read blocks this thread
-//! and nobody else. When the output breaks the thread ends, and that is how the controller learns it.
+//! It writes whole lines and flushes whenever the queue is empty. A reader that does not read blocks
+//! this thread alone. When the output breaks, the thread ends, which tells the controller.
 
 use std::io::{self, Write};
 use std::mem::discriminant;
@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, never, unbounded};
 
 use crate::protocol::Reply;
 
-/// The most lines that are put together before they are written.
+/// The most lines that are written at once.
 const BATCH: usize = 64;
 
 /// The handle of the writer thread.
@@ -31,7 +31,7 @@ impl Writer {
         Writer::spawn_with(output, Reply::write_line)
     }
 
-    /// The same with other words than UCI has: `write` appends a reply to the text.
+    /// The same with another text than that of UCI: `write` appends a reply to it.
     ///
     /// # Errors
     /// When the thread cannot be started.
@@ -42,9 +42,9 @@ impl Writer {
         let (replies, queue) = unbounded();
         let (alive, ended) = bounded(0);
         thread::Builder::new().name("writer".into()).spawn(move || {
-            // Dropped with the thread, whatever ends it: that closes `ended`.
+            // Dropped at the end of the thread, whatever ends it; that closes `ended`.
             let _alive: Sender<()> = alive;
-            // An error here is a peer that has gone: there is nobody left to tell.
+            // An error means that the reader has gone; there is nobody to tell.
             let _ = write_all(output, write, &queue);
         })?;
         Ok(Writer { replies: Some(replies), ended })
@@ -53,17 +53,17 @@ impl Writer {
     /// Queues one reply.
     pub fn send(&self, reply: Reply) {
         if let Some(replies) = &self.replies {
-            // Fails when the writer has ended, which `ended` tells.
+            // Fails once the writer has ended, which closes `ended`.
             let _ = replies.send(reply);
         }
     }
 
-    /// Disconnected once the writer has ended; never carries a message.
+    /// Closed once the writer has ended; never carries a message.
     pub fn ended(&self) -> &Receiver<()> {
         &self.ended
     }
 
-    /// Lets the writer finish what is queued, for at most `patience` if that is given.
+    /// Waits until all queued lines are written, for at most `patience` if given.
     pub fn finish(mut self, patience: Option<Duration>) {
         self.replies = None;
         let give_up = patience.map_or_else(never, crossbeam_channel::after);
@@ -74,7 +74,7 @@ impl Writer {
     }
 }
 
-/// Writes replies until the other side hangs up.
+/// Writes replies until the queue is closed.
 fn write_all(
     mut output: impl Write,
     mut write: impl FnMut(&Reply, &mut String),
@@ -96,8 +96,7 @@ fn write_all(
     Ok(())
 }
 
-/// Whether a reply need not be written, as others are waiting behind it: who reads slowly is not told
-/// how far the search was some time ago.
+/// Whether a waiting progress line is outdated by a later reply: a slow reader gets only the latest.
 fn is_stale(reply: &Reply, later: &[Reply]) -> bool {
     reply.tells_progress()
         && later.iter().any(|other| {
@@ -112,7 +111,7 @@ mod tests {
     use crate::protocol::{Info, Status};
     use cairn_engine::search::{Bound, ScoreText};
 
-    /// A peer that has gone away.
+    /// A reader that has gone.
     struct Broken;
 
     impl Write for Broken {

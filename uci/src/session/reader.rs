@@ -1,7 +1,7 @@
-//! The reader thread: lines from standard input, stamped when they arrive.
+//! The reader thread: lines from standard input, each with the time of its arrival.
 //!
-//! It never parses, answers or drops a command, so the order of what a GUI sends cannot be changed
-//! here, and a clock starts when its `go` came in, not when somebody found the time to look at it.
+//! It does not parse, answer or drop commands, so their order is kept, and the clock of a `go` counts
+//! from its arrival, not from when the controller gets to it.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::thread;
@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-/// The longest line that is taken, in bytes. The position command of a game of 6000 moves has 30
-/// thousand; what is longer than this is no command, and must not eat the memory.
+/// The longest line that is read, in bytes. The `position` of a game of 6000 moves takes 30 thousand;
+/// what is longer than this is no command, and must not fill the memory.
 pub const MAX_LINE: usize = 1 << 20;
 
 /// One thing that came in, and when.
@@ -22,12 +22,12 @@ pub struct Input {
     pub at: Instant,
 }
 
-/// What can come in.
+/// What comes in.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// A line, as bytes: nobody promises that they are UTF-8.
+    /// A line as bytes, which need not be UTF-8.
     Line(Vec<u8>),
-    /// A line of more than [`MAX_LINE`] bytes, which was skipped: half a command is worse than none.
+    /// A line of more than [`MAX_LINE`] bytes, skipped as a whole.
     TooLong,
     /// The end of the input; nothing follows.
     End,
@@ -57,7 +57,18 @@ pub fn spawn<R: Read + Send + 'static>(input: R) -> io::Result<Receiver<Input>> 
     Ok(receiver)
 }
 
-/// Reads until the end, an error (which is an end, too) or until nobody listens any more.
+/// The given lines as if they had been read, with the end of the input behind them.
+pub fn script(lines: impl IntoIterator<Item = String>) -> Receiver<Input> {
+    let (sender, receiver) = unbounded();
+    let lines = lines.into_iter().map(|line| Input::line(line.into_bytes()));
+    for input in lines.chain([Input::end()]) {
+        // The receiver lives in this function, so this cannot fail.
+        let _ = sender.send(input);
+    }
+    receiver
+}
+
+/// Reads until the end, an error (which counts as the end) or until nobody listens.
 fn read_all(input: &mut impl BufRead, lines: &Sender<Input>) {
     loop {
         let what = read_line(input).unwrap_or(Arrival::End);

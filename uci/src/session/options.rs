@@ -1,4 +1,4 @@
-//! The options: one table that says all about each, and the settings they change.
+//! The options: a table with everything about each of them, and the settings that they change.
 
 #[cfg(feature = "tune")]
 use std::sync::LazyLock;
@@ -7,26 +7,26 @@ use std::sync::LazyLock;
 use cairn_engine::params;
 use cairn_engine::search::Style;
 
-use crate::level::{self, Level};
-use crate::protocol::quote;
+use crate::protocol::{OptionDeclaration, OptionType, quote};
+use crate::session::level::{self, Level};
 
-/// One option, as it is declared, documented and set.
+/// One option: how it is declared, documented and set.
 #[derive(Debug)]
 pub struct UciOption {
-    /// The name that goes over the wire. It never holds the words `name`, `value`, `type`,
+    /// Its name in UCI. It holds none of the words `name`, `value`, `type`,
     /// `default`, `min`, `max` or `var`, at which clients split the declaration.
     pub name: &'static str,
     /// What it does, in one sentence.
     pub doc: &'static str,
     /// Its type, range, default and effect.
-    pub kind: Kind,
+    pub kind: OptionKind,
     /// When it may change.
     pub when: When,
 }
 
 /// The type of an option with its range, its default and what setting it does.
 #[derive(Debug)]
-pub enum Kind {
+pub enum OptionKind {
     /// A whole number.
     Spin {
         /// The value at the start.
@@ -35,18 +35,18 @@ pub enum Kind {
         min: i64,
         /// The largest value.
         max: i64,
-        /// Takes over a value in range.
+        /// Sets a value in range.
         set: fn(&mut Settings, i64),
-        /// The value now.
+        /// The current value.
         get: fn(&Settings) -> i64,
     },
     /// Yes or no.
     Check {
         /// The value at the start.
         default: bool,
-        /// Takes over a value.
+        /// Sets a value.
         set: fn(&mut Settings, bool),
-        /// The value now.
+        /// The current value.
         get: fn(&Settings) -> bool,
     },
     /// One of several words.
@@ -55,21 +55,21 @@ pub enum Kind {
         default: usize,
         /// The words.
         choices: &'static [&'static str],
-        /// Takes over the word with this index.
+        /// Sets the word with this index.
         set: fn(&mut Settings, usize),
-        /// The index now.
+        /// The current index.
         get: fn(&Settings) -> usize,
     },
     /// Any text.
     Text {
         /// The value at the start.
         default: &'static str,
-        /// Takes over a value. What comes back is a remark on it.
+        /// Sets a value; returns a remark on it, if any.
         set: fn(&mut Settings, &str) -> Option<&'static str>,
-        /// The value now.
+        /// The current value.
         get: fn(&Settings) -> &str,
     },
-    /// A whole number: the parameter of the search with this index.
+    /// A whole number: the search parameter with this index.
     #[cfg(feature = "tune")]
     Param(usize),
     /// Something to do.
@@ -82,22 +82,22 @@ pub enum Kind {
 /// When an option may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// At any time; a search that is under way keeps the value it began with.
+    /// At any time; a running search keeps the old value.
     Anytime,
-    /// Only while nothing is searched, so a search that is under way is stopped first.
+    /// Only while the engine is idle, so a running search is stopped first.
     Idle,
 }
 
-/// What the options have been set to.
+/// The values of the options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Size of the hash table, in MiB.
     pub hash_mib: usize,
-    /// The hash table is to be emptied before the next search.
+    /// The hash table is to be cleared before the next search.
     pub clear_hash: bool,
     /// Search threads.
     pub threads: usize,
-    /// The GUI may let the engine think on the opponent's time.
+    /// The GUI may let the engine ponder.
     pub ponder: bool,
     /// How many of the best lines are reported.
     pub multi_pv: usize,
@@ -107,7 +107,7 @@ pub struct Settings {
     pub chess960: bool,
     /// Scores come with the chances to win, draw and lose.
     pub show_wdl: bool,
-    /// Somebody analyses: nobody is to be spared.
+    /// Somebody analyses, so the strength is not limited.
     pub analyse_mode: bool,
     /// Who the opponent is, as the GUI says.
     pub opponent: String,
@@ -115,11 +115,11 @@ pub struct Settings {
     pub limit_strength: bool,
     /// The strength when it is limited.
     pub elo: u32,
-    /// Where endgame tables are; empty if nowhere.
+    /// Where endgame tables are; empty if there are none.
     pub syzygy_path: String,
-    /// The least depth at which tables are asked.
+    /// The least depth at which tables are probed.
     pub syzygy_probe_depth: u32,
-    /// The most pieces with which tables are asked.
+    /// The most pieces with which tables are probed.
     pub syzygy_probe_limit: u32,
     /// Wins in the tables that the 50-move rule spoils are draws.
     pub syzygy_50_move_rule: bool,
@@ -127,7 +127,7 @@ pub struct Settings {
     pub eval_file: String,
     /// Where the log goes; empty if there is none.
     pub log_file: String,
-    /// Which search is used.
+    /// Which search plays.
     pub style: Style,
     /// The parameters of the search, in their order.
     #[cfg(feature = "tune")]
@@ -135,14 +135,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What a search may do if the strength is limited.
+    /// The limits of the level, if the strength is limited.
     #[must_use]
     pub fn level(&self) -> Option<Level> {
         (self.limit_strength && !self.analyse_mode).then(|| Level::of(self.elo))
     }
 
-    /// Hands the parameters to the search. They belong to the whole program, so nothing may be searched
-    /// meanwhile.
+    /// Sets the search parameters. They are global, so no search may run meanwhile.
     #[cfg(feature = "tune")]
     pub fn apply_params(&self) {
         for (param, &value) in params::ALL.iter().zip(&self.params) {
@@ -151,29 +150,29 @@ impl Settings {
     }
 }
 
-/// The size of the hash table at the start, in MiB: small, so that starting is quick and many
-/// engines fit beside each other.
+/// The size of the hash table at the start, in MiB: small, so that the start is quick and many engines
+/// fit into memory.
 pub const DEFAULT_HASH: usize = 16;
 
 /// The largest hash table that is accepted, in MiB: 64 GiB.
 const MAX_HASH: i64 = 65_536;
 
-/// Milliseconds lost with each move on the way between engine and clock, unless told otherwise.
+/// The default of Move Overhead, in milliseconds.
 const DEFAULT_OVERHEAD: i64 = 10;
 
-/// What `UCI_EngineAbout` says. It holds none of the words at which clients split a declaration.
+/// The text of `UCI_EngineAbout`. It holds none of the words at which clients split a declaration.
 const ABOUT: &str = concat!(
     "Cairn ",
     env!("CARGO_PKG_VERSION"),
     ", a 0x88 engine that grew from H.G. Muller's micro-Max 3.2; MIT licence"
 );
 
-/// A number of the range of an option as the `usize` or `u32` that a setting holds.
+/// The value of an option in range, as the integer type of its setting.
 fn small<T: TryFrom<i64> + Default>(value: i64) -> T {
     T::try_from(value).unwrap_or_default()
 }
 
-/// A setting as the number that an option holds.
+/// A setting as the value of an option.
 fn wide(value: impl TryInto<i64>) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }
@@ -184,7 +183,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
         name: "Debug Log File",
         doc: "Writes all that is said and done to a file, which 'cairn replay' plays again; {pid} in \
               the path becomes the process id.",
-        kind: Kind::Text {
+        kind: OptionKind::Text {
             default: "",
             set: |settings, path| {
                 settings.log_file = path.to_owned();
@@ -197,7 +196,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: "Hash",
         doc: "Size of the hash table in MiB.",
-        kind: Kind::Spin {
+        kind: OptionKind::Spin {
             default: DEFAULT_HASH as i64,
             min: 1,
             max: MAX_HASH,
@@ -209,7 +208,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: "Threads",
         doc: "Search threads; the search runs on one.",
-        kind: Kind::Spin {
+        kind: OptionKind::Spin {
             default: 1,
             min: 1,
             max: 1,
@@ -221,13 +220,13 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: "Clear Hash",
         doc: "Empties the hash table.",
-        kind: Kind::Button { press: |settings| settings.clear_hash = true },
+        kind: OptionKind::Button { press: |settings| settings.clear_hash = true },
         when: When::Idle,
     },
     UciOption {
         name: "Ponder",
         doc: "Tells that the GUI may let the engine think on the opponent's time; nothing else depends on it.",
-        kind: Kind::Check {
+        kind: OptionKind::Check {
             default: false,
             set: |settings, on| settings.ponder = on,
             get: |settings| settings.ponder,
@@ -237,7 +236,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: "MultiPV",
         doc: "How many of the best lines are searched and reported.",
-        kind: Kind::Spin {
+        kind: OptionKind::Spin {
             default: 1,
             min: 1,
             max: 256,
@@ -249,7 +248,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: "Move Overhead",
         doc: "Milliseconds kept back for each move, for what is lost between the engine and the clock.",
-        kind: Kind::Spin {
+        kind: OptionKind::Spin {
             default: DEFAULT_OVERHEAD,
             min: 0,
             max: 5000,
@@ -261,7 +260,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: "Style",
         doc: "The search that plays: the strong one, or the exact historical micro-Max.",
-        kind: Kind::Combo {
+        kind: OptionKind::Combo {
             default: 0,
             choices: &["Cairn", "MicroMax"],
             set: |settings, index| settings.style = Style::ALL[index],
@@ -272,7 +271,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: "EvalFile",
         doc: "The file of a network that evaluates; none is read yet.",
-        kind: Kind::Text {
+        kind: OptionKind::Text {
             default: "",
             set: |settings, path| {
                 settings.eval_file = path.to_owned();
@@ -285,7 +284,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: "UCI_LimitStrength",
         doc: "Plays at the strength that UCI_Elo sets: fewer nodes are searched and fewer moves seen.",
-        kind: Kind::Check {
+        kind: OptionKind::Check {
             default: false,
             set: |settings, on| settings.limit_strength = on,
             get: |settings| settings.limit_strength,
@@ -295,7 +294,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: "UCI_Elo",
         doc: "The strength when it is limited, on a scale close to CCRL Blitz; see `level`.",
-        kind: Kind::Spin {
+        kind: OptionKind::Spin {
             default: level::MAX_ELO as i64,
             min: level::MIN_ELO as i64,
             max: level::MAX_ELO as i64,
@@ -311,7 +310,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
     UciOption {
         name: "UCI_Chess960",
         doc: "Writes castling as the king taking its own rook; both notations are always read.",
-        kind: Kind::Check {
+        kind: OptionKind::Check {
             default: false,
             set: |settings, on| settings.chess960 = on,
             get: |settings| settings.chess960,
@@ -321,7 +320,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
     UciOption {
         name: "UCI_ShowWDL",
         doc: "Adds the chances to win, draw and lose, in permill, to each score.",
-        kind: Kind::Check {
+        kind: OptionKind::Check {
             default: false,
             set: |settings, on| settings.show_wdl = on,
             get: |settings| settings.show_wdl,
@@ -331,7 +330,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
     UciOption {
         name: "UCI_AnalyseMode",
         doc: "Tells that somebody analyses; then the strength is not limited.",
-        kind: Kind::Check {
+        kind: OptionKind::Check {
             default: false,
             set: |settings, on| settings.analyse_mode = on,
             get: |settings| settings.analyse_mode,
@@ -341,7 +340,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
     UciOption {
         name: "UCI_Opponent",
         doc: "Tells who the opponent is; nothing depends on it.",
-        kind: Kind::Text {
+        kind: OptionKind::Text {
             default: "",
             set: |settings, opponent| {
                 settings.opponent = opponent.to_owned();
@@ -354,7 +353,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
     UciOption {
         name: "UCI_EngineAbout",
         doc: "Says what this engine is; setting it changes nothing.",
-        kind: Kind::Text { default: ABOUT, set: |_, _| None, get: |_| ABOUT },
+        kind: OptionKind::Text { default: ABOUT, set: |_, _| None, get: |_| ABOUT },
         when: When::Anytime,
     },
 ];
@@ -364,7 +363,7 @@ static TABLE_OPTIONS: [UciOption; 4] = [
     UciOption {
         name: "SyzygyPath",
         doc: "Where endgame tables are; they are not read yet.",
-        kind: Kind::Text {
+        kind: OptionKind::Text {
             default: "",
             set: |settings, path| {
                 settings.syzygy_path = path.to_owned();
@@ -377,7 +376,7 @@ static TABLE_OPTIONS: [UciOption; 4] = [
     UciOption {
         name: "SyzygyProbeDepth",
         doc: "The least depth at which endgame tables are asked.",
-        kind: Kind::Spin {
+        kind: OptionKind::Spin {
             default: 1,
             min: 1,
             max: 100,
@@ -389,7 +388,7 @@ static TABLE_OPTIONS: [UciOption; 4] = [
     UciOption {
         name: "SyzygyProbeLimit",
         doc: "The most pieces on the board with which endgame tables are asked.",
-        kind: Kind::Spin {
+        kind: OptionKind::Spin {
             default: 7,
             min: 0,
             max: 7,
@@ -401,7 +400,7 @@ static TABLE_OPTIONS: [UciOption; 4] = [
     UciOption {
         name: "Syzygy50MoveRule",
         doc: "Whether a win in the tables that the 50-move rule spoils counts as a draw.",
-        kind: Kind::Check {
+        kind: OptionKind::Check {
             default: true,
             set: |settings, on| settings.syzygy_50_move_rule = on,
             get: |settings| settings.syzygy_50_move_rule,
@@ -416,7 +415,7 @@ static PARAM_OPTIONS: LazyLock<Vec<UciOption>> = LazyLock::new(|| {
     let option = |(index, param): (usize, &params::Param)| UciOption {
         name: param.name,
         doc: "A number of the search, to be tuned.",
-        kind: Kind::Param(index),
+        kind: OptionKind::Param(index),
         when: When::Anytime,
     };
     params::ALL.iter().enumerate().map(option).collect()
@@ -430,13 +429,6 @@ pub fn all() -> impl Iterator<Item = &'static UciOption> {
     options
 }
 
-/// Two table entries are the same option when they have the same name.
-impl PartialEq for UciOption {
-    fn eq(&self, other: &UciOption) -> bool {
-        self.name == other.name
-    }
-}
-
 impl UciOption {
     /// The option with this name, in whatever case.
     #[must_use]
@@ -444,43 +436,64 @@ impl UciOption {
         all().find(|option| option.name.eq_ignore_ascii_case(name))
     }
 
-    /// What may be set, for people.
+    /// The declaration for a GUI.
+    #[must_use]
+    pub fn declaration(&self) -> OptionDeclaration {
+        let kind = match self.kind {
+            OptionKind::Spin { default, min, max, .. } => OptionType::Spin { default, min, max },
+            #[cfg(feature = "tune")]
+            OptionKind::Param(index) => {
+                let param = &params::ALL[index];
+                let [default, min, max] = [param.default, param.min, param.max].map(i64::from);
+                OptionType::Spin { default, min, max }
+            }
+            OptionKind::Check { default, .. } => OptionType::Check { default },
+            OptionKind::Combo { default, choices, .. } => {
+                OptionType::Combo { default: choices[default], choices }
+            }
+            OptionKind::Text { default, .. } => OptionType::Text { default },
+            OptionKind::Button { .. } => OptionType::Button,
+        };
+        OptionDeclaration { name: self.name, kind }
+    }
+
+    /// The allowed values, for people.
     #[must_use]
     pub fn allowed(&self) -> String {
         match self.kind {
-            Kind::Spin { min, max, .. } => format!("a whole number from {min} to {max}"),
+            OptionKind::Spin { min, max, .. } => format!("a whole number from {min} to {max}"),
             #[cfg(feature = "tune")]
-            Kind::Param(index) => {
+            OptionKind::Param(index) => {
                 let param = &params::ALL[index];
                 format!("a whole number from {} to {}", param.min, param.max)
             }
-            Kind::Check { .. } => "true or false".into(),
-            Kind::Combo { choices, .. } => format!("one of {}", choices.join(", ")),
-            Kind::Text { .. } => "any text".into(),
-            Kind::Button { .. } => "no value".into(),
+            OptionKind::Check { .. } => "true or false".into(),
+            OptionKind::Combo { choices, .. } => format!("one of {}", choices.join(", ")),
+            OptionKind::Text { .. } => "any text".into(),
+            OptionKind::Button { .. } => "no value".into(),
         }
     }
 
-    /// What the option is set to, as `setoption` would say it; a button has no value.
+    /// The current value as `setoption` would have it; a button has none.
     #[must_use]
     pub fn value(&self, settings: &Settings) -> Option<String> {
         match self.kind {
-            Kind::Spin { get, .. } => Some(get(settings).to_string()),
+            OptionKind::Spin { get, .. } => Some(get(settings).to_string()),
             #[cfg(feature = "tune")]
-            Kind::Param(index) => Some(settings.params[index].to_string()),
-            Kind::Check { get, .. } => Some(get(settings).to_string()),
-            Kind::Combo { choices, get, .. } => Some(choices[get(settings)].to_owned()),
-            Kind::Text { get, .. } => Some(get(settings).to_owned()),
-            Kind::Button { .. } => None,
+            OptionKind::Param(index) => Some(settings.params[index].to_string()),
+            OptionKind::Check { get, .. } => Some(get(settings).to_string()),
+            OptionKind::Combo { choices, get, .. } => Some(choices[get(settings)].to_owned()),
+            OptionKind::Text { get, .. } => Some(get(settings).to_owned()),
+            OptionKind::Button { .. } => None,
         }
     }
 }
 
 impl Settings {
-    /// Sets an option by name. The text that may come back is a remark on what was done.
+    /// Sets an option by name. Returns a remark if the value was changed to fit, or has no effect yet.
     ///
     /// # Errors
-    /// What was wrong and what would have been right; the old value is kept.
+    /// What is wrong and what is allowed; the old value is kept.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<Option<String>, String> {
         let option = UciOption::named(name)
             .ok_or_else(|| format!("there is no option '{}', nothing changed", quote(name)))?;
@@ -500,29 +513,29 @@ impl Settings {
             Ok::<_, String>((taken, moved.then(remark)))
         };
         match option.kind {
-            Kind::Spin { min, max, set, .. } => {
+            OptionKind::Spin { min, max, set, .. } => {
                 let (taken, remark) = in_range(min, max)?;
                 set(self, taken);
                 Ok(remark)
             }
             #[cfg(feature = "tune")]
-            Kind::Param(index) => {
+            OptionKind::Param(index) => {
                 let param = &params::ALL[index];
                 let (taken, remark) = in_range(param.min.into(), param.max.into())?;
                 self.params[index] = i32::try_from(taken).map_err(|_| refusal())?;
                 Ok(remark)
             }
-            Kind::Check { set, .. } => {
+            OptionKind::Check { set, .. } => {
                 set(self, parse_check(value).ok_or_else(refusal)?);
                 Ok(None)
             }
-            Kind::Combo { choices, set, .. } => {
+            OptionKind::Combo { choices, set, .. } => {
                 let index = choices.iter().position(|choice| choice.eq_ignore_ascii_case(value));
                 set(self, index.ok_or_else(refusal)?);
                 Ok(None)
             }
-            Kind::Text { set, .. } => Ok(set(self, value).map(Into::into)),
-            Kind::Button { press } => {
+            OptionKind::Text { set, .. } => Ok(set(self, value).map(Into::into)),
+            OptionKind::Button { press } => {
                 press(self);
                 Ok(None)
             }
@@ -558,22 +571,22 @@ impl Default for Settings {
         };
         for option in all() {
             match option.kind {
-                Kind::Spin { default, set, .. } => set(&mut settings, default),
+                OptionKind::Spin { default, set, .. } => set(&mut settings, default),
                 #[cfg(feature = "tune")]
-                Kind::Param(index) => settings.params[index] = params::ALL[index].default,
-                Kind::Check { default, set, .. } => set(&mut settings, default),
-                Kind::Combo { default, set, .. } => set(&mut settings, default),
-                Kind::Text { default, set, .. } => {
+                OptionKind::Param(index) => settings.params[index] = params::ALL[index].default,
+                OptionKind::Check { default, set, .. } => set(&mut settings, default),
+                OptionKind::Combo { default, set, .. } => set(&mut settings, default),
+                OptionKind::Text { default, set, .. } => {
                     set(&mut settings, default);
                 }
-                Kind::Button { .. } => {}
+                OptionKind::Button { .. } => {}
             }
         }
         settings
     }
 }
 
-/// A whole number of any size: where it lies beyond the range it will be moved to its end anyway.
+/// A whole number of any size, as it is clamped to the range afterwards.
 fn parse_spin(text: &str) -> Option<i128> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -583,7 +596,7 @@ fn parse_spin(text: &str) -> Option<i128> {
     Some(if text.starts_with('-') { -size } else { size })
 }
 
-/// Some clients capitalise the two words.
+/// Reads `true` or `false` in any case: some clients capitalise them.
 fn parse_check(text: &str) -> Option<bool> {
     if text.eq_ignore_ascii_case("true") {
         Some(true)
@@ -602,13 +615,13 @@ mod tests {
     fn the_table_is_sound() {
         for option in all() {
             match option.kind {
-                Kind::Spin { default, min, max, .. } => {
+                OptionKind::Spin { default, min, max, .. } => {
                     assert!((min..=max).contains(&default), "{}", option.name);
                 }
-                Kind::Combo { default, choices, .. } => assert!(default < choices.len()),
+                OptionKind::Combo { default, choices, .. } => assert!(default < choices.len()),
                 #[cfg(feature = "tune")]
-                Kind::Param(index) => assert_eq!(params::ALL[index].name, option.name),
-                Kind::Check { .. } | Kind::Text { .. } | Kind::Button { .. } => {}
+                OptionKind::Param(index) => assert_eq!(params::ALL[index].name, option.name),
+                OptionKind::Check { .. } | OptionKind::Text { .. } | OptionKind::Button { .. } => {}
             }
             // The words at which clients split a declaration.
             for word in option.name.split(' ') {
@@ -621,7 +634,8 @@ mod tests {
 
     #[test]
     fn the_option_style_offers_the_styles_there_are() {
-        let Some(UciOption { kind: Kind::Combo { choices, .. }, .. }) = UciOption::named("Style")
+        let Some(UciOption { kind: OptionKind::Combo { choices, .. }, .. }) =
+            UciOption::named("Style")
         else {
             panic!("no combo");
         };

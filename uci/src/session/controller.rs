@@ -1,10 +1,9 @@
-//! The controller: owns the position, the options and the state, and never blocks.
+//! The controller: owns the position, the options and the state of the session, and never blocks.
 //!
 //! It waits for whichever comes first: a line, an event of the worker, a deadline, or the end of the
-//! writer. Commands are carried out strictly in the order in which they came. One that cannot be
-//! carried out now waits in a queue, and all that come later wait behind it; one that needs an idle
-//! engine also tells the search to stop. So a `stop` cannot overtake the `go` it was meant for, and a
-//! `position` that comes while a search is still ending is not lost.
+//! writer. Commands are carried out strictly in order. One that cannot be carried out now waits in a
+//! queue with all later ones behind it; one that needs an idle engine also stops the search. So a `stop`
+//! cannot overtake its `go`, and a `position` sent while a search is still ending is not lost.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,44 +11,41 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use cairn_engine::board::Board;
-use cairn_engine::moves::Move;
 use cairn_engine::piece::Side;
-use cairn_engine::search::{Bound, CurrentMove, Limits};
 use crossbeam_channel::{Receiver, at, never, select};
 
-use crate::clock::{
-    Budget, GoControl, PROGRESS_DELAY, PROGRESS_INTERVAL, SHORTEST, UNREADABLE_LIMITS_TIME,
-};
-use crate::console;
-use crate::game::Game;
-use crate::log::{Log, Mark};
-use crate::options::{self, Settings, UciOption, When};
-use crate::protocol::{self, Clock, Command, Go, Info, Reply, Status, quote};
-use crate::reader::{Arrival, Input, MAX_LINE};
-use crate::worker::{Answer, Cut, Event, Job, SearchJob, Setup, Worker};
-use crate::writer::Writer;
+use crate::protocol::{self, Command, Go, Reply, quote};
+use crate::session::clock::TimeLimits;
+use crate::session::game::Game;
+use crate::session::log::{Log, Mark};
+use crate::session::messages::{Cut, Event, Job, SearchJob, SearcherSetup};
+use crate::session::options::{self, Settings, UciOption, When};
+use crate::session::pending::PendingGo;
+use crate::session::plan;
+use crate::session::reader::{Arrival, Input, MAX_LINE};
+use crate::session::views;
+use crate::session::worker::Worker;
+use crate::session::writer::Writer;
 
-/// Who wrote it, for `id author`.
+/// The text of `id author`.
 const AUTHOR: &str = "the Cairn authors";
 
-/// How long a search may take to end once the program has to.
+/// How long a search may take to stop at the end of the program.
 const EXIT_PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long the output may take to drain once the program has to end.
+/// How long the output may take to drain at the end of the program.
 const DRAIN_PATIENCE: Duration = Duration::from_millis(200);
 
-/// What a command does that finds a search under way and needs an idle engine.
+/// What a command that needs an idle engine does to a running search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// It stops the search: a GUI that goes on has no more use for it.
+    /// Stops it: a GUI that sends the next command has no more use for it.
     Interactive,
-    /// It waits for the end of it, as the next line of a script does. Only a search that never ends
-    /// by itself is stopped.
+    /// Waits for its end, as the next line of a script should. Only a search without an end is stopped.
     Patient,
 }
 
-/// Something to be done, and when it came in.
+/// Something to do, and when it came in.
 #[derive(Debug)]
 struct Order {
     what: What,
@@ -59,133 +55,19 @@ struct Order {
 #[derive(Debug)]
 enum What {
     Command(Command),
-    /// Something to say about a line that was no command; it waits for its turn like one.
+    /// A remark on a line that was no command; it waits for its turn like one.
     Remark(String),
     /// The input has ended.
     End,
 }
 
 /// What the worker is doing.
-enum Task {
-    Search(Box<Search>),
-    /// Bringing the searcher in line with the options.
+enum Activity {
+    Search(Box<PendingGo>),
+    /// Applying the options to the searcher.
     Prepare,
-    /// A command that is not UCI, with its stop flag.
+    /// A command beyond UCI, with its stop flag.
     Console(Arc<AtomicBool>),
-}
-
-/// A `go` that has not been answered yet.
-struct Search {
-    control: Arc<GoControl>,
-    /// It stays unanswered until `stop`.
-    infinite: bool,
-    /// It stays unanswered until `ponderhit` or `stop`.
-    pondering: bool,
-    /// The soft limit, counted from the start of the clock.
-    soft: Option<Duration>,
-    /// The hard limit, counted from the start of the clock.
-    hard: Option<Duration>,
-    /// The hard limit as a moment, once the clock runs.
-    deadline: Option<Instant>,
-    /// The answer, when it is there before it may be given.
-    held: Option<Answer>,
-    /// When the `go` came in.
-    started: Instant,
-    /// When the next status line is due; never again once the search is over.
-    next_status: Option<Instant>,
-    /// The most nodes that a line has said.
-    nodes_said: u64,
-    /// The last line of rank 1.
-    best_line: Option<Info>,
-    /// Whether something was said after the last exact line.
-    exact_line_is_old: bool,
-    /// How full the hash table was when that was last said.
-    hash_full: u32,
-    /// How castling is written.
-    chess960: bool,
-    /// The root move that was last said to be under way, with its iteration.
-    said_move: Option<CurrentMove>,
-}
-
-impl Search {
-    /// A search that has all the time in the world, and answers as soon as it is done.
-    fn unbounded(at: Instant) -> Search {
-        Search {
-            control: Arc::default(),
-            infinite: false,
-            pondering: false,
-            soft: None,
-            hard: None,
-            deadline: None,
-            held: None,
-            started: at,
-            next_status: None,
-            nodes_said: 0,
-            best_line: None,
-            exact_line_is_old: false,
-            hash_full: 0,
-            chess960: false,
-            said_move: None,
-        }
-    }
-
-    /// A search as `go` asks for it.
-    fn planned(go: &Go, budget: &Budget, at: Instant) -> Search {
-        Search {
-            infinite: go.infinite,
-            pondering: go.ponder,
-            soft: budget.soft,
-            hard: budget.hard,
-            next_status: Some(at + PROGRESS_DELAY),
-            ..Search::unbounded(at)
-        }
-    }
-
-    /// Whether the answer, when there is one, has to wait.
-    fn must_hold(&self) -> bool {
-        self.infinite || self.pondering
-    }
-
-    /// Starts the clock. Some time is left in any case: a `go` may have waited behind another one
-    /// until its own time was up.
-    fn start_clock(&mut self, at: Instant) {
-        self.control.start_clock(at);
-        self.deadline = self.hard.map(|hard| (at + hard).max(Instant::now() + SHORTEST));
-    }
-
-    /// A line that shows that the search goes on. The count never falls: each line of an iteration has
-    /// a count of its own in the engine.
-    fn status(&mut self, now: Instant) -> Status {
-        self.next_status = Some(now + PROGRESS_INTERVAL);
-        self.exact_line_is_old = true;
-        self.nodes_said = self.nodes_said.max(self.control.engine.nodes());
-        Status {
-            depth: self.control.engine.iteration(),
-            nodes: self.nodes_said,
-            hash_full: self.hash_full,
-            elapsed: now - self.started,
-        }
-    }
-
-    /// The iteration and the root move under way, unless that has been said.
-    fn new_move(&mut self, board: &Board) -> Option<Reply> {
-        let engine = &self.control.engine;
-        let current = engine.current_move();
-        let is_new = current != self.said_move;
-        self.said_move = current;
-        let CurrentMove { iteration: depth, mv, number } = current.filter(|_| is_new)?;
-        Some(Reply::CurrentMove { depth, mv: board.uci_text(mv, self.chess960), number })
-    }
-
-    /// Takes note of a line of the search.
-    fn note(&mut self, info: &Info) {
-        self.exact_line_is_old = info.bound != Bound::Exact;
-        self.nodes_said = self.nodes_said.max(info.nodes);
-        self.hash_full = info.hash_full;
-        if info.multi_pv == 1 && info.bound == Bound::Exact {
-            self.best_line = Some(info.clone());
-        }
-    }
 }
 
 /// The front-end's main loop with all its state.
@@ -195,16 +77,16 @@ pub struct Controller {
     writer: Writer,
     manner: Manner,
     settings: Settings,
-    /// What the searcher was last told about the options.
-    prepared: Option<Setup>,
+    /// What the searcher was last set up for.
+    prepared: Option<SearcherSetup>,
     game: Game,
-    task: Option<Task>,
+    activity: Option<Activity>,
     queue: VecDeque<Order>,
-    /// When the program ends even though the search has not.
+    /// When the program ends even if the search has not.
     exit_by: Option<Instant>,
     debug: bool,
     log: Option<Log>,
-    /// For a session that is played again: where each of the searches to come was cut.
+    /// In a replay: where each of the next searches was cut.
     script: Option<VecDeque<Option<Cut>>>,
     ended: bool,
 }
@@ -223,7 +105,7 @@ impl Controller {
             settings: Settings::default(),
             prepared: None,
             game: Game::default(),
-            task: None,
+            activity: None,
             queue: VecDeque::new(),
             exit_by: None,
             debug: false,
@@ -233,12 +115,12 @@ impl Controller {
         })
     }
 
-    /// Lets all searches run without clocks, each to the point that stands in the script.
+    /// Makes all searches run without clocks, each up to its point in the script.
     pub fn follow(&mut self, script: VecDeque<Option<Cut>>) {
         self.script = Some(script);
     }
 
-    /// Serves until the end.
+    /// Runs until the end of the session.
     pub fn run(mut self) {
         let silence = never();
         let mut listening = true;
@@ -253,7 +135,7 @@ impl Controller {
                 }
                 recv(self.worker.events()) -> event => match event {
                     Ok(event) => self.handle(event),
-                    // The worker is gone, and with it all that could be done.
+                    // Without the worker nothing can be done.
                     Err(_) => self.ended = true,
                 },
                 recv(self.writer.ended()) -> _ => self.ended = true,
@@ -266,30 +148,21 @@ impl Controller {
 
     /// The next moment at which something has to happen by itself.
     fn next_deadline(&self) -> Option<Instant> {
-        let (deadline, status) = match &self.task {
-            Some(Task::Search(search)) => (search.deadline, search.next_status),
-            _ => (None, None),
+        let search = match &self.activity {
+            Some(Activity::Search(search)) => search.next_due(),
+            _ => None,
         };
-        [deadline, status, self.exit_by].into_iter().flatten().min()
+        [search, self.exit_by].into_iter().flatten().min()
     }
 
     /// A deadline has been reached.
     fn strike(&mut self) {
         let now = Instant::now();
-        let mut progress = [None, None];
-        if let Some(Task::Search(search)) = &mut self.task {
-            if search.deadline.is_some_and(|deadline| deadline <= now) {
-                search.deadline = None;
-                search.control.engine.stop();
+        if let Some(Activity::Search(search)) = &mut self.activity {
+            // The game does not change during a search, so its board is the root.
+            for reply in search.strike(now, self.game.board()) {
+                self.reply(reply);
             }
-            if search.next_status.is_some_and(|due| due <= now) {
-                // The position stays as it is for as long as the search takes.
-                let current = search.new_move(self.game.board());
-                progress = [current, Some(Reply::Status(search.status(now)))];
-            }
-        }
-        for reply in progress.into_iter().flatten() {
-            self.reply(reply);
         }
         if self.exit_by.is_some_and(|exit_by| exit_by <= now) {
             self.ended = true;
@@ -311,29 +184,29 @@ impl Controller {
             },
         };
         let quits_search = matches!(what, What::Command(Command::Quit))
-            && matches!(self.task, Some(Task::Search(_)))
+            && matches!(self.activity, Some(Activity::Search(_)))
             && self.manner == Manner::Interactive;
         if quits_search {
-            // Quitting is not made to wait for what nobody will look at.
+            // Do not wait for work that nobody will see.
             self.queue.clear();
         }
         self.queue.push_back(Order { what, at: input.at });
         self.serve_queue();
     }
 
-    /// Carries out what is queued, as far as that is possible now.
+    /// Carries out what is queued, as far as possible now.
     fn serve_queue(&mut self) {
         while !self.ended
             && let Some(order) = self.queue.pop_front()
         {
-            let waiting = if self.task.is_some() {
+            let waiting = if self.activity.is_some() {
                 self.carry_out_busy(order)
             } else {
                 self.carry_out_idle(order)
             };
             if let Some(order) = waiting {
                 self.queue.push_front(order);
-                if self.task.is_some() {
+                if self.activity.is_some() {
                     return;
                 }
             }
@@ -350,7 +223,9 @@ impl Controller {
         match command {
             Command::Stop => self.stop(),
             Command::PonderHit => self.ponder_hit(order.at),
-            Command::IsReady if matches!(self.task, Some(Task::Prepare)) => return Some(order),
+            Command::IsReady if matches!(self.activity, Some(Activity::Prepare)) => {
+                return Some(order);
+            }
             Command::IsReady => self.reply(Reply::ReadyOk),
             Command::Uci | Command::Debug(_) | Command::Display | Command::Eval | Command::Help => {
                 return self.carry_out_idle(order);
@@ -370,13 +245,13 @@ impl Controller {
         None
     }
 
-    /// Sees to it that an order that needs an idle engine gets one, and gives it back until then.
+    /// Makes the engine idle for an order that needs it, and gives the order back.
     fn wait(&mut self, order: Order) -> Option<Order> {
         let impatient = self.manner == Manner::Interactive;
-        match &self.task {
-            Some(Task::Search(search)) if impatient || search.must_hold() => self.stop(),
-            // What a person typed into a pipe is finished, whatever comes behind it.
-            Some(Task::Console(_)) => return Some(order),
+        match &self.activity {
+            Some(Activity::Search(search)) if impatient || search.must_hold() => self.stop(),
+            // Console commands run to their end, whatever follows in the pipe.
+            Some(Activity::Console(_)) => return Some(order),
             _ => {}
         }
         let is_last = matches!(order.what, What::End | What::Command(Command::Quit));
@@ -386,7 +261,7 @@ impl Controller {
         Some(order)
     }
 
-    /// Carries out an order that has all it needs; gives it back if something must be prepared first.
+    /// Carries out an order on an idle engine; gives it back if something must be prepared first.
     fn carry_out_idle(&mut self, order: Order) -> Option<Order> {
         let command = match order.what {
             What::Command(command) => command,
@@ -402,7 +277,7 @@ impl Controller {
             Command::IsReady => {
                 if self.prepared != Some(self.setup()) {
                     let setup = self.take_setup();
-                    self.start(Task::Prepare, Job::Prepare(setup));
+                    self.start(Activity::Prepare, Job::Prepare(setup));
                     return Some(Order { what: What::Command(Command::IsReady), at: order.at });
                 }
                 self.reply(Reply::ReadyOk);
@@ -419,21 +294,21 @@ impl Controller {
             Command::Bench(depth) => {
                 #[cfg(feature = "tune")]
                 self.settings.apply_params();
-                self.start(Task::Console(Arc::default()), Job::Bench(depth));
+                self.start(Activity::Console(Arc::default()), Job::Bench(depth));
             }
             Command::Openings(request) => {
                 let stop = Arc::new(AtomicBool::new(false));
                 let job = Job::Openings { request, stop: Arc::clone(&stop) };
-                self.start(Task::Console(stop), job);
+                self.start(Activity::Console(stop), job);
             }
             Command::Display => {
-                let text = console::display(self.game.board(), self.settings.chess960);
+                let text = views::display(self.game.board(), self.settings.chess960);
                 self.reply(Reply::Text(text));
             }
-            Command::Eval => self.reply(Reply::Text(console::evaluation(self.game.board()))),
-            Command::Help => self.reply(Reply::Text(console::help())),
+            Command::Eval => self.reply(Reply::Text(views::evaluation(self.game.board()))),
+            Command::Help => self.reply(Reply::Text(views::help())),
             Command::Quit => self.ended = true,
-            // Nothing is searched, so there is nothing to stop.
+            // No search runs.
             Command::Stop | Command::PonderHit => {}
         }
         None
@@ -444,12 +319,12 @@ impl Controller {
         self.reply(Reply::Name(format!("Cairn {}", env!("CARGO_PKG_VERSION"))));
         self.reply(Reply::Author(AUTHOR));
         for option in options::all() {
-            self.reply(Reply::Option(option));
+            self.reply(Reply::Option(option.declaration()));
         }
         self.reply(Reply::UciOk);
     }
 
-    /// Sets an option, and says what there is to say about it.
+    /// Sets an option and sends the remark on it, if any.
     fn set_option(&mut self, name: &str, value: Option<&str>) {
         let log_file = self.settings.log_file.clone();
         match self.settings.set(name, value) {
@@ -463,8 +338,8 @@ impl Controller {
         }
     }
 
-    /// Begins the log that the options ask for. The hash table is emptied: what it has learnt before
-    /// would not be there when the session is played again.
+    /// Begins the log that the options ask for. The hash table is cleared, as a replay begins with an
+    /// empty one.
     fn begin_log(&mut self) {
         let path = self.settings.log_file.clone();
         if path.is_empty() {
@@ -481,7 +356,7 @@ impl Controller {
                 }
                 self.log = Some(log);
                 self.settings.clear_hash = true;
-                self.start(Task::Prepare, Job::Signature);
+                self.start(Activity::Prepare, Job::Signature);
             }
             Err(error) => {
                 self.settings.log_file.clear();
@@ -497,7 +372,7 @@ impl Controller {
         }
     }
 
-    /// Writes down what came in, and gives the log up if its file cannot be written.
+    /// Logs what came in, and gives the log up if its file cannot be written.
     fn log_input(&mut self, input: &Input) {
         let Some(log) = &self.log else { return };
         if let Some(error) = log.failure() {
@@ -507,7 +382,7 @@ impl Controller {
             return;
         }
         if let Arrival::Line(bytes) = &input.what {
-            // An argument of the command line may have line breaks, which are blanks like any other.
+            // An argument of the command line may hold line breaks, which are blanks like any other.
             let text = String::from_utf8_lossy(bytes).replace('\n', " ");
             log.write(input.at, Mark::In, &text);
         }
@@ -524,65 +399,47 @@ impl Controller {
         if let Some(remark) = remark {
             self.tell(remark);
         }
-        if let Some(remark) = remark_on_limits(go, go.lost_its_limits(&clock)) {
+        if let Some(remark) = plan::remark_on_limits(go, &clock) {
             self.tell(remark);
         }
         let choices =
             if search_moves.is_empty() { board.legal_moves().len() } else { search_moves.len() };
         let cut = self.script.as_mut().and_then(VecDeque::pop_front);
+        let chess960 = self.settings.chess960;
         let mut search = match cut {
-            Some(_) => Search::unbounded(at),
-            None => Search::planned(go, &self.budget(go, &clock, choices == 1), at),
+            Some(_) => PendingGo::unbounded(at, chess960),
+            None => {
+                let forced = choices == 1;
+                let limits = plan::time_limits(&self.settings, go, &clock, forced);
+                PendingGo::planned(go, limits, at, chess960)
+            }
         };
-        search.chess960 = self.settings.chess960;
-        if !search.pondering {
-            search.start_clock(at);
-        }
-        let limits = self.limits(go, search_moves);
+        search.start_clock(at);
+        let TimeLimits { soft, hard } = search.limits();
+        let limits = plan::engine_limits(&self.settings, go, search_moves);
         #[cfg(feature = "tune")]
         self.settings.apply_params();
         let job = SearchJob {
             setup: self.take_setup(),
             board,
             limits,
-            soft: search.soft,
+            soft,
             started: at,
-            chess960: self.settings.chess960,
+            chess960,
             show_wdl: self.settings.show_wdl,
             cut: cut.flatten(),
-            control: Arc::clone(&search.control),
+            control: Arc::clone(search.control()),
         };
         if self.debug {
             self.tell(format!(
-                "searching: {:?}, hash {} MiB, soft {:?}, hard {:?}",
-                job.limits, job.setup.hash_mib, search.soft, search.hard
+                "searching: {:?}, hash {} MiB, soft {soft:?}, hard {hard:?}",
+                job.limits, job.setup.hash_mib
             ));
         }
-        self.start(Task::Search(Box::new(search)), Job::Search(Box::new(job)));
+        self.start(Activity::Search(Box::new(search)), Job::Search(Box::new(job)));
     }
 
-    /// How long a search may take.
-    fn budget(&self, go: &Go, clock: &Clock, forced: bool) -> Budget {
-        let overhead = Duration::from_millis(self.settings.move_overhead);
-        Budget::plan(go, clock, overhead, forced)
-    }
-
-    /// What the search counts itself.
-    fn limits(&self, go: &Go, search_moves: Vec<Move>) -> Limits {
-        // Nothing at all cannot be searched; one is the least there is.
-        let nodes = go.nodes.map(|nodes| nodes.max(1));
-        let level = self.settings.level();
-        Limits {
-            depth: go.depth.map(|depth| u32::from(depth.max(1))),
-            nodes: [nodes, level.map(|level| level.nodes)].into_iter().flatten().min(),
-            mate: go.mate.map(u32::from),
-            search_moves,
-            multi_pv: self.settings.multi_pv,
-            quiet_percent: level.map(|level| level.attention),
-        }
-    }
-
-    /// Starts counting the move tree.
+    /// Starts `perft`.
     fn perft(&mut self, depth: u32) {
         let stop = Arc::new(AtomicBool::new(false));
         let job = Job::Perft {
@@ -591,56 +448,48 @@ impl Controller {
             chess960: self.settings.chess960,
             stop: Arc::clone(&stop),
         };
-        self.start(Task::Console(stop), job);
+        self.start(Activity::Console(stop), job);
     }
 
     /// Hands a job to the idle worker.
-    fn start(&mut self, task: Task, job: Job) {
-        self.task = Some(task);
+    fn start(&mut self, activity: Activity, job: Job) {
+        self.activity = Some(activity);
         self.worker.start(job);
     }
 
-    /// What the options say about the searcher.
-    fn setup(&self) -> Setup {
-        Setup {
+    /// What the options ask of the searcher.
+    fn setup(&self) -> SearcherSetup {
+        SearcherSetup {
             style: self.settings.style,
             hash_mib: self.settings.hash_mib,
             clear: self.settings.clear_hash,
         }
     }
 
-    /// The same for a job that is going to see to it.
-    fn take_setup(&mut self) -> Setup {
+    /// The same for a job that applies it.
+    fn take_setup(&mut self) -> SearcherSetup {
         let setup = self.setup();
         self.settings.clear_hash = false;
         self.prepared = Some(self.setup());
         setup
     }
 
-    /// Ends what is under way. A held answer goes out.
+    /// Stops what is running. A held answer is given.
     fn stop(&mut self) {
-        match &mut self.task {
-            Some(Task::Search(search)) => {
-                search.control.engine.stop();
-                search.infinite = false;
-                search.pondering = false;
+        match &mut self.activity {
+            Some(Activity::Search(search)) => {
+                search.stop();
                 self.release();
             }
-            Some(Task::Console(stop)) => stop.store(true, Ordering::Relaxed),
-            Some(Task::Prepare) | None => {}
+            Some(Activity::Console(stop)) => stop.store(true, Ordering::Relaxed),
+            Some(Activity::Prepare) | None => {}
         }
     }
 
     /// The opponent has played the expected move: from now on this is a normal search.
     fn ponder_hit(&mut self, at: Instant) {
-        if let Some(Task::Search(search)) = &mut self.task
-            && search.pondering
-        {
-            search.pondering = false;
-            search.start_clock(at);
-            if search.control.is_ripe(at.saturating_duration_since(search.started)) {
-                search.control.engine.stop();
-            }
+        if let Some(Activity::Search(search)) = &mut self.activity {
+            search.ponder_hit(at);
             self.release();
         }
     }
@@ -649,14 +498,14 @@ impl Controller {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Line(info) => {
-                if let Some(Task::Search(search)) = &mut self.task {
-                    search.note(&info);
+                if let Some(Activity::Search(search)) = &mut self.activity {
+                    search.note_line(&info);
                 }
                 self.reply(Reply::Info(info));
             }
             Event::Note(text) => {
-                if let Some(Task::Search(search)) = &mut self.task {
-                    search.exact_line_is_old = true;
+                if let Some(Activity::Search(search)) = &mut self.activity {
+                    search.note_remark();
                 }
                 self.tell(text);
             }
@@ -674,33 +523,27 @@ impl Controller {
                 }
             }
             Event::Done(answer) => {
-                match (&mut self.task, answer) {
-                    (Some(Task::Search(search)), Some(answer)) => {
-                        search.held = Some(answer);
-                        search.next_status = None;
+                match (&mut self.activity, answer) {
+                    (Some(Activity::Search(search)), Some(answer)) => {
+                        search.finish(answer);
                         self.release();
                     }
-                    _ => self.task = None,
+                    _ => self.activity = None,
                 }
                 self.serve_queue();
             }
         }
     }
 
-    /// Gives the answer, if it is there and need not be held any longer.
+    /// Gives the answer, if it is there and may be given.
     fn release(&mut self) {
-        let Some(Task::Search(search)) = &mut self.task else { return };
-        if search.must_hold() {
-            return;
-        }
-        let Some(answer) = search.held.take() else { return };
-        // The last line before the answer is exact and shows the move that is played.
-        let again = search.best_line.take().filter(|_| search.exact_line_is_old);
-        self.task = None;
+        let Some(Activity::Search(search)) = &mut self.activity else { return };
+        let Some((answer, last_line)) = search.take_answer() else { return };
+        self.activity = None;
         if self.debug {
             self.tell(format!("search: {:?}", answer.ending));
         }
-        if let Some(info) = answer.closing.or(again) {
+        if let Some(info) = last_line {
             self.reply(Reply::Info(info));
         }
         if let Some(log) = &mut self.log {
@@ -709,10 +552,12 @@ impl Controller {
         self.reply(Reply::BestMove { best: answer.best, ponder: answer.ponder });
     }
 
+    /// Sends a remark for people.
     fn tell(&self, text: String) {
         self.reply(Reply::Message(text));
     }
 
+    /// Sends a reply and logs it.
     fn reply(&self, reply: Reply) {
         if let Some(log) = &self.log {
             log.write(Instant::now(), Mark::Out, &reply.to_string());
@@ -724,16 +569,4 @@ impl Controller {
 /// Whether setting an option has to wait for the end of a search.
 fn needs_idle_engine(name: &str) -> bool {
     UciOption::named(name).is_some_and(|option| option.when == When::Idle)
-}
-
-/// What there is to say about arguments of `go` that were not understood.
-fn remark_on_limits(go: &Go, lost: bool) -> Option<String> {
-    let ignored = (!go.unreadable.is_empty())
-        .then(|| format!("ignored in go: {}", protocol::quote(&go.unreadable.join(", "))));
-    let limited = lost.then(|| {
-        let time = UNREADABLE_LIMITS_TIME.as_millis();
-        format!("go has no limit for the side to move, so it gets {time} ms")
-    });
-    let remarks: Vec<String> = [ignored, limited].into_iter().flatten().collect();
-    (!remarks.is_empty()).then(|| remarks.join("; "))
 }

@@ -1,8 +1,8 @@
-//! `cairn replay`: plays a session again from its log and compares what comes out.
+//! Repeats a session from its log and compares the output.
 //!
-//! Everything that has an effect on searches is done again in the same order: options, new games,
-//! positions, searches. No clock runs: a search that ended through its own limits gets the same limits,
-//! and one that was cut by a clock or a `stop` ends at the node count that the log has for it.
+//! All that has an effect on searches is repeated in order: options, new games, positions, searches. No
+//! clock runs: a search that ended by its own limits gets the same limits, and one that was cut by a
+//! clock or a `stop` ends at its node count in the log.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,88 +12,89 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::controller::{Controller, Manner};
-use crate::log::{ANY_TITLE, BEGIN, END, IS, Mark, TITLE};
 use crate::protocol::{self, Command, quote};
+use crate::session::controller::{Controller, Manner};
+use crate::session::log::{ANY_TITLE, BEGIN, END, IS, Mark, TITLE};
+use crate::session::messages::{Cut, STACK};
+use crate::session::reader;
+use crate::session::writer::Writer;
 use crate::signature;
-use crate::worker::{Cut, STACK};
-use crate::writer::Writer;
 
-/// The option that must not be set again: it would overwrite the log.
+/// The option that is not repeated, as it would overwrite the log.
 const LOG_OPTION: &str = "Debug Log File";
 
-/// A session as its log tells it.
+/// A session, read from its log.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// Which program it was.
+    /// The program that wrote the log.
     engine: String,
-    /// The nodes of its short bench.
+    /// The node count of its short bench.
     bench: Option<u64>,
-    /// What came in, as far as it matters.
-    steps: Vec<Step>,
+    /// The input that has an effect on searches.
+    actions: Vec<Action>,
     /// The searches that were answered.
-    searches: Vec<Search>,
-    /// What is missing, if anything is.
+    searches: Vec<LoggedSearch>,
+    /// Why not all of the log is repeated, if so.
     missing: Option<String>,
 }
 
-/// Something to be done again.
+/// Something to repeat.
 #[derive(Debug)]
-enum Step {
+enum Action {
     /// An option, a new game or a position.
     Line(String),
     /// A search.
     Go(String),
 }
 
-impl Step {
+impl Action {
     fn line(&self) -> &str {
         match self {
-            Step::Line(line) | Step::Go(line) => line,
+            Action::Line(line) | Action::Go(line) => line,
         }
     }
 }
 
 /// A search that was answered.
 #[derive(Clone, Debug, Default)]
-struct Search {
+struct LoggedSearch {
     position: String,
     go: String,
-    /// Where it was cut, if it did not end by itself.
+    /// Where it was cut, unless it ended by itself.
     cut: Option<Cut>,
     /// The nodes at its end.
     nodes: u64,
     /// It ended in an internal error.
     broke: bool,
-    /// What it said, without what depends on time, each with its line in the log.
+    /// Its output without what depends on time, each with its line number in the log.
     said: Vec<(usize, String)>,
 }
 
-/// How a replay has gone.
+/// The result of a replay.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct ReplayResult {
     searches: usize,
     nodes: u64,
-    /// What is worth knowing about the build.
+    /// A remark on the build.
     remark: Option<String>,
     missing: Option<String>,
     difference: Option<Difference>,
 }
 
-/// The first thing that was not the same.
+/// The first difference between log and replay.
 #[derive(Clone, Debug)]
 struct Difference {
     number: usize,
-    search: Search,
+    search: LoggedSearch,
     /// The line of the log, with its number.
     logged: Option<(usize, String)>,
-    /// What came now.
+    /// The line of the replay.
     replayed: Option<String>,
 }
 
-impl Verdict {
-    /// What the program ends with: 0 when all was the same, 1 after a difference, 3 when the log is
-    /// incomplete but the same as far as it goes.
+impl ReplayResult {
+    /// The exit code: 0 when all was the same, 1 after a difference, 3 when the log is incomplete but the
+    /// same as far as it goes.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match (&self.difference, &self.missing) {
@@ -104,7 +105,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for ReplayResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(remark) = &self.remark {
             writeln!(f, "{remark}")?;
@@ -121,7 +122,7 @@ impl fmt::Display for Verdict {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Search { position, go, cut, nodes, .. } = &self.search;
+        let LoggedSearch { position, go, cut, nodes, .. } = &self.search;
         let how = if cut.is_some() { "cut" } else { "ended" };
         let logged = match &self.logged {
             Some((number, line)) => format!("line {number}: {line}"),
@@ -141,35 +142,35 @@ impl Session {
     /// Reads a log.
     ///
     /// # Errors
-    /// When this is no log, is damaged, or tells of a session that cannot be repeated.
+    /// When this is no log, is damaged, or has a session that cannot be repeated.
     pub fn parse(bytes: &[u8]) -> Result<Session> {
         let text = String::from_utf8_lossy(bytes);
         Parser::default().parse(&text)
     }
 
-    /// Plays the session again, up to the first difference.
+    /// Repeats the session up to the first difference.
     ///
     /// # Errors
     /// When a thread cannot be started.
-    pub fn replay(self) -> Result<Verdict> {
+    pub fn replay(self) -> Result<ReplayResult> {
         let remark = self.remark()?;
         let script: VecDeque<Option<Cut>> = self.searches.iter().map(|search| search.cut).collect();
-        let lines: Vec<String> = self.steps.iter().map(|step| step.line().to_owned()).collect();
+        let lines: Vec<String> =
+            self.actions.iter().map(|action| action.line().to_owned()).collect();
         let nodes = self.searches.iter().map(|search| search.nodes).sum();
         let searches = self.searches.len();
         let comparison = Arc::new(Mutex::new(Comparison::new(self.searches)));
         let (judge, gate) = (Arc::clone(&comparison), Gate(Arc::clone(&comparison)));
         let writer =
             Writer::spawn_with(gate, move |reply, _| lock(&judge).take(&reply.to_string()))?;
-        let mut controller = Controller::new(crate::script(lines), writer, Manner::Patient)?;
+        let mut controller = Controller::new(reader::script(lines), writer, Manner::Patient)?;
         controller.follow(script);
         controller.run();
-        let difference = lock(&comparison).verdict();
-        Ok(Verdict { searches, nodes, remark, missing: self.missing, difference })
+        let difference = lock(&comparison).result();
+        Ok(ReplayResult { searches, nodes, remark, missing: self.missing, difference })
     }
 
-    /// What there is to say about a log of another build. It is replayed all the same: the searches may
-    /// not have changed.
+    /// The remark on a log of another build. It is replayed all the same, as the searches may be equal.
     fn remark(&self) -> Result<Option<String>> {
         let nodes = thread::Builder::new()
             .stack_size(STACK)
@@ -193,8 +194,8 @@ struct Parser {
     session: Session,
     /// The last position that came in.
     position: String,
-    /// The searches that were asked for and are not answered, with their place among the steps.
-    asked: VecDeque<(usize, Search)>,
+    /// The searches not answered yet, with their index in the actions.
+    asked: VecDeque<(usize, LoggedSearch)>,
     /// How many searches have ended.
     ended: usize,
     /// The last line has been read.
@@ -250,7 +251,7 @@ impl Parser {
                         continue;
                     }
                     let set = Command::SetOption { name, value: Some(value) };
-                    self.session.steps.push(Step::Line(set.to_string()));
+                    self.session.actions.push(Action::Line(set.to_string()));
                 }
                 "position" => self.take_position(line),
                 _ if line == BEGIN => return Ok(()),
@@ -260,7 +261,7 @@ impl Parser {
         bail!("the log ends inside its header")
     }
 
-    /// Reads a line of the session.
+    /// Reads a line behind the header.
     fn read_line(&mut self, number: usize, line: &str) -> Result<()> {
         let mut parts = line.splitn(3, ' ');
         let (time, mark) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -278,34 +279,34 @@ impl Parser {
         Ok(())
     }
 
-    /// Keeps what has an effect on searches.
+    /// Keeps input that has an effect on searches.
     fn take_input(&mut self, text: &str) {
         match protocol::parse(text.as_bytes()) {
             Ok(Some(Command::SetOption { name, .. })) if name.eq_ignore_ascii_case(LOG_OPTION) => {}
             Ok(Some(Command::Position(_))) => self.take_position(text),
             Ok(Some(Command::Go(_))) => {
-                let search = Search {
+                let search = LoggedSearch {
                     position: self.position.clone(),
                     go: text.to_owned(),
-                    ..Search::default()
+                    ..LoggedSearch::default()
                 };
-                self.asked.push_back((self.session.steps.len(), search));
-                self.session.steps.push(Step::Go(text.to_owned()));
+                self.asked.push_back((self.session.actions.len(), search));
+                self.session.actions.push(Action::Go(text.to_owned()));
             }
             Ok(Some(Command::SetOption { .. } | Command::NewGame)) => {
-                self.session.steps.push(Step::Line(text.to_owned()));
+                self.session.actions.push(Action::Line(text.to_owned()));
             }
-            // Anything else changes nothing that a search could see.
+            // Nothing else has an effect on searches.
             _ => {}
         }
     }
 
     fn take_position(&mut self, line: &str) {
         line.clone_into(&mut self.position);
-        self.session.steps.push(Step::Line(line.to_owned()));
+        self.session.actions.push(Action::Line(line.to_owned()));
     }
 
-    /// Keeps what a search has said.
+    /// Keeps the output of a search.
     fn take_output(&mut self, number: usize, text: &str) -> Result<()> {
         let Some(line) = comparable(text) else { return Ok(()) };
         let Some((_, search)) = self.asked.front_mut() else {
@@ -325,17 +326,17 @@ impl Parser {
         Ok(())
     }
 
-    /// Takes over something that was found out.
+    /// Takes a fact.
     fn take_fact(&mut self, text: &str) -> Result<()> {
         let words: Vec<&str> = text.split(' ').collect();
         match words.as_slice() {
             ["bench", nodes] => self.session.bench = Some(parse_number(nodes)?),
             ["hash", mib] => {
                 let mib = parse_number(mib)?;
-                // It was found out when the search began that had to do with it.
-                let steps = &mut self.session.steps;
-                let place = self.asked.front().map_or(steps.len(), |(place, _)| *place);
-                steps.insert(place, Step::Line(format!("setoption name Hash value {mib}")));
+                // The size was found out at the beginning of the search that needed the table.
+                let actions = &mut self.session.actions;
+                let place = self.asked.front().map_or(actions.len(), |(place, _)| *place);
+                actions.insert(place, Action::Line(format!("setoption name Hash value {mib}")));
                 for (place, _) in &mut self.asked {
                     *place += 1;
                 }
@@ -353,7 +354,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Takes over how a search has ended.
+    /// Takes the end of a search.
     fn take_ending(&mut self, how: &str, rest: &[&str]) -> Result<()> {
         let mut point = Cut { nodes: 0, retry: None };
         for pair in rest.chunks(2) {
@@ -389,14 +390,14 @@ impl Parser {
         Ok(())
     }
 
-    /// Cuts off what comes behind the last search that can be repeated.
+    /// Drops what comes behind the last search that can be repeated.
     fn forget_the_unanswered(&mut self) {
         let sound = self.session.searches.iter().take_while(|search| !search.broke).count();
         self.session.searches.truncate(sound);
         let mut left = self.session.searches.len();
-        self.session.steps.retain(|step| {
+        self.session.actions.retain(|action| {
             let keep = left > 0;
-            left -= usize::from(keep && matches!(step, Step::Go(_)));
+            left -= usize::from(keep && matches!(action, Action::Go(_)));
             keep
         });
     }
@@ -406,8 +407,8 @@ fn parse_number(text: &str) -> Result<u64> {
     text.parse().with_context(|| format!("damaged: '{text}' is no number"))
 }
 
-/// What a line says about a search, without what depends on time; nothing if it says nothing. Bounds
-/// are told of or not as time goes by.
+/// A line of a search without what depends on time; none for other lines. Bounds are left out, as
+/// whether they are sent depends on time.
 fn comparable(line: &str) -> Option<String> {
     let is_bound = [" lowerbound ", " upperbound "].iter().any(|word| line.contains(word));
     let is_line = line.starts_with("info ")
@@ -430,20 +431,20 @@ fn comparable(line: &str) -> Option<String> {
     is_line.then(|| kept.join(" "))
 }
 
-/// Compares what comes out with what the log has.
+/// Compares the output with the log.
 struct Comparison {
-    searches: VecDeque<Search>,
+    searches: VecDeque<LoggedSearch>,
     number: usize,
     said: Vec<String>,
     difference: Option<Difference>,
 }
 
 impl Comparison {
-    fn new(searches: Vec<Search>) -> Comparison {
+    fn new(searches: Vec<LoggedSearch>) -> Comparison {
         Comparison { searches: searches.into(), number: 1, said: Vec::new(), difference: None }
     }
 
-    /// Takes a line that comes out.
+    /// Takes a line of output.
     fn take(&mut self, line: &str) {
         let Some(line) = comparable(line).filter(|_| self.difference.is_none()) else { return };
         let is_answer = line.starts_with("bestmove");
@@ -455,7 +456,7 @@ impl Comparison {
         }
     }
 
-    /// Compares a whole search.
+    /// Compares one search at its end.
     fn finish_search(&mut self) {
         let said = std::mem::take(&mut self.said);
         let Some(search) = self.searches.pop_front() else { return };
@@ -466,8 +467,8 @@ impl Comparison {
         self.number += 1;
     }
 
-    /// The first difference, or the first search that did not come.
-    fn verdict(&mut self) -> Option<Difference> {
+    /// The first difference, or the first search that is missing.
+    fn result(&mut self) -> Option<Difference> {
         let missing = self.searches.pop_front().map(|search| {
             let logged = search.said.first().cloned();
             Difference { number: self.number, search, logged, replayed: None }
@@ -476,12 +477,12 @@ impl Comparison {
     }
 }
 
-/// What the log has, with its line, and what came now.
-type Lines = (Option<(usize, String)>, Option<String>);
+/// A line of the log with its number, and the line of the replay.
+type LinePair = (Option<(usize, String)>, Option<String>);
 
-/// The first pair of lines that are not the same. Where a search was cut between the lines of an
-/// iteration with MultiPV, its replay may finish the iteration.
-fn first_difference(search: &Search, replayed: &[String]) -> Option<Lines> {
+/// The first pair of lines that differ. If a search was cut between the lines of an iteration with
+/// MultiPV, its replay may finish the iteration.
+fn first_difference(search: &LoggedSearch, replayed: &[String]) -> Option<LinePair> {
     let is_further =
         |line: &str| line.split_once(" multipv ").is_some_and(|(_, rest)| !rest.starts_with("1 "));
     let mut logged = search.said.iter().peekable();
@@ -499,7 +500,7 @@ fn first_difference(search: &Search, replayed: &[String]) -> Option<Lines> {
     logged.next().map(|expected| (Some(expected.clone()), None))
 }
 
-/// Lets everything through until there is a difference; then there is no more to be written.
+/// The output of a replay: discards everything, and breaks at the first difference, which ends it.
 struct Gate(Arc<Mutex<Comparison>>);
 
 impl Write for Gate {
@@ -515,7 +516,7 @@ impl Write for Gate {
     }
 }
 
-/// What a panic elsewhere has left behind is still a comparison.
+/// Locks the comparison, also after a panic: it is still valid.
 fn lock(comparison: &Mutex<Comparison>) -> MutexGuard<'_, Comparison> {
     comparison.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Moves as people write them (SAN), and scores as they read them.
+//! Moves and scores as people write them: SAN, and pawns with a sign.
 
 use cairn_engine::board::Board;
 use cairn_engine::moves::Move;
@@ -20,7 +20,7 @@ pub fn san(board: &Board, mv: Move) -> String {
     text
 }
 
-/// A move without the mark of check or mate.
+/// A move without the sign of check or mate.
 fn plain_san(board: &Board, mv: Move) -> String {
     let Some(piece) = board.piece_on(mv.from()) else { return board.uci_text(mv, false) };
     if board.is_castling(mv) {
@@ -48,7 +48,8 @@ fn plain_san(board: &Board, mv: Move) -> String {
     text
 }
 
-/// As much of the origin of a piece's move as tells it from the moves of its likes.
+/// The part of the origin square that SAN needs: none, file, rank or both, so that no other piece of
+/// this kind could be meant.
 fn origin(board: &Board, mv: Move, kind: Kind) -> String {
     let rivals: Vec<Square> = board
         .legal_moves()
@@ -73,8 +74,7 @@ fn file_letter(square: Square) -> char {
     char::from(b'a' + square.file())
 }
 
-/// A line of moves in coordinate notation as people write it, with move numbers, as far as it is
-/// legal.
+/// A line of moves in coordinate notation as SAN with move numbers, up to the first illegal move.
 #[must_use]
 pub fn san_line(board: &Board, moves: &[String]) -> String {
     let mut board = board.clone();
@@ -94,7 +94,7 @@ pub fn san_line(board: &Board, moves: &[String]) -> String {
     words.join(" ")
 }
 
-/// A score as people read it, in pawns: `+0.35`, `mate in 3`, `mated in 2`.
+/// A score in pawns or moves to mate: `+0.35`, `mate in 3`, `mated in 2`.
 #[must_use]
 pub fn score(score: ScoreText) -> String {
     match score {

@@ -1,0 +1,57 @@
+//! What runs between a GUI and the engine: four threads, joined by unbounded channels.
+//!
+//! ```text
+//! stdin -> reader -> controller -> worker (the search)
+//!                        |   ^________|  events
+//!                        v
+//!                      writer -> stdout
+//! ```
+//!
+//! The reader reads and stamps. The controller owns the position, the options and the state, and never
+//! blocks. The worker searches. The writer is the only owner of standard output.
+
+pub mod answer;
+pub mod clock;
+pub mod controller;
+pub mod game;
+pub mod level;
+pub mod log;
+pub mod messages;
+pub mod options;
+pub mod pending;
+pub mod plan;
+pub mod reader;
+pub mod replay;
+pub mod views;
+pub mod watch;
+pub mod wdl;
+pub mod worker;
+pub mod writer;
+
+use std::io::{Read, Write};
+
+use controller::{Controller, Manner};
+use writer::Writer;
+
+/// Talks UCI on the given streams until `quit`, the end of the input or a broken output.
+///
+/// # Errors
+/// When one of the threads cannot be started.
+pub fn uci_loop<R, W>(input: R, output: W) -> std::io::Result<()>
+where
+    R: Read + Send + 'static,
+    W: Write + Send + 'static,
+{
+    let lines = reader::spawn(input)?;
+    Controller::new(lines, Writer::spawn(output)?, Manner::Interactive)?.run();
+    Ok(())
+}
+
+/// Runs the given lines in order, each after the one before it has finished, and returns.
+///
+/// # Errors
+/// When one of the threads cannot be started.
+pub fn run_lines(lines: impl IntoIterator<Item = String>, writer: Writer) -> std::io::Result<()> {
+    Controller::new(reader::script(lines), writer, Manner::Patient)?.run();
+    Ok(())
+}

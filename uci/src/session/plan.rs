@@ -1,0 +1,47 @@
+//! What a `go` means with the options of the session: its limits, and the remark on what is wrong with it.
+
+use std::time::Duration;
+
+use cairn_engine::moves::Move;
+use cairn_engine::search::Limits;
+
+use crate::protocol::{Clock, Go, quote};
+use crate::session::clock::{TimeLimits, UNREADABLE_LIMITS_TIME};
+use crate::session::options::Settings;
+
+/// How long a search may take. `clock` is that of the side to move; `forced` says that there is only one
+/// move.
+#[must_use]
+pub fn time_limits(settings: &Settings, go: &Go, clock: &Clock, forced: bool) -> TimeLimits {
+    let overhead = Duration::from_millis(settings.move_overhead);
+    TimeLimits::plan(go, clock, overhead, forced)
+}
+
+/// The limits that the engine itself keeps.
+#[must_use]
+pub fn engine_limits(settings: &Settings, go: &Go, search_moves: Vec<Move>) -> Limits {
+    // A search has at least one node.
+    let nodes = go.nodes.map(|nodes| nodes.max(1));
+    let level = settings.level();
+    Limits {
+        depth: go.depth.map(|depth| u32::from(depth.max(1))),
+        nodes: [nodes, level.map(|level| level.nodes)].into_iter().flatten().min(),
+        mate: go.mate.map(u32::from),
+        search_moves,
+        multi_pv: settings.multi_pv,
+        quiet_percent: level.map(|level| level.quiet_percent),
+    }
+}
+
+/// The remark on arguments that were not understood, or that leave the side with `clock` without a limit.
+#[must_use]
+pub fn remark_on_limits(go: &Go, clock: &Clock) -> Option<String> {
+    let ignored = (!go.unreadable.is_empty())
+        .then(|| format!("ignored in go: {}", quote(&go.unreadable.join(", "))));
+    let limited = go.lost_its_limits(clock).then(|| {
+        let time = UNREADABLE_LIMITS_TIME.as_millis();
+        format!("go has no limit for the side to move, so it gets {time} ms")
+    });
+    let remarks: Vec<String> = [ignored, limited].into_iter().flatten().collect();
+    (!remarks.is_empty()).then(|| remarks.join("; "))
+}

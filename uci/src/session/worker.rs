@@ -1,0 +1,230 @@
+//! The worker thread: jobs in, events out.
+//!
+//! It owns the searcher with its hash table and does all that takes long (searches, large allocations,
+//! perft), so that the controller can always answer.
+
+use std::any::Any;
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::thread;
+
+use cairn_engine::search::{Limits, Report, Searcher, Style};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use crate::openings;
+use crate::session::messages::{Answer, Event, Job, STACK, SearchJob, SearcherSetup};
+use crate::session::options::DEFAULT_HASH;
+use crate::session::views;
+use crate::session::watch::Watch;
+use crate::signature;
+
+/// The handle of the worker thread.
+#[derive(Debug)]
+pub struct Worker {
+    jobs: Sender<Job>,
+    events: Receiver<Event>,
+}
+
+impl Worker {
+    /// Starts the thread. Nothing is allocated before its first job.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn spawn() -> io::Result<Worker> {
+        let (jobs, queue) = unbounded();
+        let (sender, events) = unbounded();
+        thread::Builder::new().name("search".into()).stack_size(STACK).spawn(move || {
+            let mut bench = Workbench { searcher: None, events: sender };
+            for job in queue {
+                bench.perform(job);
+            }
+        })?;
+        Ok(Worker { jobs, events })
+    }
+
+    /// Hands over a job. Each ends with one [`Event::Done`].
+    pub fn start(&self, job: Job) {
+        // The thread outlives its handle and catches panics, so this cannot fail.
+        let _ = self.jobs.send(job);
+    }
+
+    /// News from the worker.
+    pub fn events(&self) -> &Receiver<Event> {
+        &self.events
+    }
+}
+
+/// The state of the worker thread.
+struct Workbench {
+    searcher: Option<Searcher>,
+    events: Sender<Event>,
+}
+
+impl Workbench {
+    /// Does one job and reports its end, even after a panic.
+    fn perform(&mut self, job: Job) {
+        let answer = match job {
+            Job::Search(job) => Some(self.search(&job)),
+            other => {
+                if let Err(reason) = guarded(|| self.perform_chore(other)) {
+                    self.note(format!("internal error: {reason}"));
+                    self.searcher = None;
+                }
+                None
+            }
+        };
+        self.tell(Event::Done(answer));
+    }
+
+    /// Does a job that has no answer.
+    fn perform_chore(&mut self, job: Job) {
+        let events = self.events.clone();
+        let mut print = |line: String| {
+            // Nobody listens only when the program is about to end.
+            let _ = events.send(Event::Text(line));
+        };
+        match job {
+            Job::Prepare(setup) => {
+                self.prepare(&setup);
+            }
+            Job::Perft { board, depth, chess960, stop } => {
+                views::divide(&board, depth, chess960, &stop, &mut print);
+            }
+            Job::Bench(depth) => {
+                if let Err(error) = views::bench(depth, &mut print) {
+                    self.note(format!("bench: {error}"));
+                }
+            }
+            Job::Signature => match signature::nodes() {
+                Ok(nodes) => self.tell(Event::Signature(nodes)),
+                Err(error) => self.note(format!("bench: {error}")),
+            },
+            Job::Openings { request, stop } => {
+                if let Err(error) = openings::generate(&request, &stop, &mut print) {
+                    self.note(format!("genfens: {error:#}"));
+                }
+            }
+            Job::Search(_) => {}
+        }
+    }
+
+    /// Searches. There is always an answer, with a legal move if there is one.
+    fn search(&mut self, job: &SearchJob) -> Answer {
+        let mut watch = Watch::new(job, self.events.clone());
+        let outcome = guarded(|| {
+            let searcher = self.prepare(&job.setup)?;
+            let limits = limits_of(job);
+            let sink = &mut |report: &Report<'_>| watch.take(report);
+            Some(searcher.search(&job.board, &limits, &job.control.engine, sink))
+        });
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(reason) => {
+                self.note(format!("internal error: {reason}; the best move so far is played"));
+                // Its tables may be inconsistent.
+                self.searcher = None;
+                None
+            }
+        };
+        for note in outcome.iter().flat_map(|outcome| &outcome.notes) {
+            self.note(note.clone());
+        }
+        let ending = watch.ending(outcome.as_ref());
+        job.answer(outcome.as_ref(), watch.best_line(), ending)
+    }
+
+    /// The searcher with the options applied, as far as there is memory.
+    fn prepare(&mut self, setup: &SearcherSetup) -> Option<&mut Searcher> {
+        match self.searcher.take() {
+            None => self.searcher = self.first_searcher(setup),
+            Some(mut searcher) => {
+                self.adjust(&mut searcher, setup);
+                self.searcher = Some(searcher);
+            }
+        }
+        self.searcher.as_mut()
+    }
+
+    /// A new searcher with the hash size asked for, else the default size, else the smallest.
+    fn first_searcher(&self, setup: &SearcherSetup) -> Option<Searcher> {
+        let error = match Searcher::new(setup.style, setup.hash_mib) {
+            Ok(searcher) => return Some(searcher),
+            Err(error) => error,
+        };
+        for mib in [DEFAULT_HASH.min(setup.hash_mib), 1] {
+            if let Ok(searcher) = Searcher::new(setup.style, mib) {
+                self.note(format!("{error}; the hash table has {mib} MiB"));
+                self.tell(Event::HashKept(mib));
+                return Some(searcher);
+            }
+        }
+        self.note(format!("{error}; nothing can be searched"));
+        None
+    }
+
+    /// Applies the options to an existing searcher.
+    fn adjust(&self, searcher: &mut Searcher, setup: &SearcherSetup) {
+        if searcher.style() != setup.style
+            && let Err(error) = searcher.set_style(setup.style)
+        {
+            self.note(format!("the style is unchanged: {error}"));
+        }
+        if searcher.hash_mib() != setup.hash_mib
+            && let Err(error) = searcher.resize(setup.hash_mib)
+        {
+            let kept = searcher.hash_mib();
+            self.note(format!("{error}; the hash table keeps its {kept} MiB"));
+            self.tell(Event::HashKept(kept));
+        }
+        if setup.clear {
+            searcher.clear();
+        }
+    }
+
+    fn note(&self, text: String) {
+        self.tell(Event::Note(text));
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody listens only when the program is about to end.
+        let _ = self.events.send(event);
+    }
+}
+
+/// The limits for the engine. In a replay, a cut becomes a node limit, as the search stops at any node.
+/// micro-Max completes the iteration in which a limit is reached, and its probe of a stalemated root
+/// depends on the limit, so its cuts are made between iterations instead.
+fn limits_of(job: &SearchJob) -> Limits {
+    let mut limits = job.limits.clone();
+    if let Some(cut) = job.cut
+        && (job.setup.style != Style::MicroMax || cut.nodes == 0)
+    {
+        limits.nodes = Some(limits.nodes.map_or(cut.nodes, |nodes| nodes.min(cut.nodes)));
+    }
+    limits
+}
+
+/// Calls `work` and turns a panic into an error with its text.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| reason_of(payload.as_ref()))
+}
+
+/// The text of a panic.
+fn reason_of(payload: &(dyn Any + Send)) -> String {
+    payload
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string))
+        .unwrap_or_else(|| "panic".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error_with_its_text() {
+        let reason = guarded(|| -> u32 { panic!("slot {}", 7) }).expect_err("a panic");
+        assert_eq!(reason, "slot 7");
+    }
+}
