@@ -104,7 +104,11 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     for (arguments, reason) in [
         (&["fly"][..], "fly"),
         (&["bench", "deep"], "deep"),
-        (&["bench", "1", "2"], "one depth"),
+        (&["bench", "1", "2"], "unexpected argument '2'"),
+        (&["benhc"], "'bench'"),
+        (&["perft", "--siute", bad], "--suite"),
+        (&["completions", "bsah"], "bash"),
+        (&["man", "fly"], "fly"),
         (&["perft"], "perft needs a depth"),
         (&["perft", "-1"], "-1"),
         (&["perft", "2", "8/8"], "FEN"),
@@ -128,7 +132,37 @@ fn it_tells_its_name_and_how_to_use_it() {
     assert_eq!(lines(&version), [format!("Cairn {}", env!("CARGO_PKG_VERSION"))]);
     let help = cairn(&["--help"]);
     assert_eq!(help.status.code(), Some(0));
-    assert!(lines(&help).iter().any(|line| line.contains("perft --suite")));
+    assert!(lines(&help).iter().any(|line| line.trim_start().starts_with("perft ")));
+    assert!(lines(&cairn(&["help", "perft"])).iter().any(|line| line.contains("--suite <FILE>")));
+}
+
+#[test]
+fn completions_and_manual_pages_know_all_commands_and_options() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = cairn(&["completions", shell]);
+        assert_eq!(output.status.code(), Some(0), "{shell}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        for word in ["bench", "genfens", "max-depth", "multipv"] {
+            assert!(text.contains(word), "{shell}: {word}");
+        }
+    }
+    let page = |arguments: &[&str]| {
+        let output = cairn(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let (whole, perft) = (page(&["man"]), page(&["man", "perft"]));
+    assert!(whole.contains("datagen") && whole.contains("Exit codes"), "{whole}");
+    assert!(perft.contains("max\\-depth"), "{perft}");
+}
+
+#[test]
+fn openings_can_be_asked_for_in_words() {
+    let line = cairn(&["genfens 2 seed 5 book None"]);
+    let words = cairn(&["genfens", "2", "seed", "5", "book", "None"]);
+    assert_eq!((words.status.code(), lines(&words).len()), (Some(0), 2));
+    assert_eq!(lines(&words), lines(&line));
+    assert_eq!(cairn(&["genfens", "many"]).status.code(), Some(2));
 }
 
 #[test]

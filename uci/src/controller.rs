@@ -21,12 +21,12 @@ use crossbeam_channel::{Receiver, at, never, select};
 use crate::clock::{
     Budget, GoControl, PROGRESS_DELAY, PROGRESS_INTERVAL, SHORTEST, UNREADABLE_LIMITS_TIME,
 };
-use crate::console;
 use crate::game::Game;
 use crate::log::{Log, Mark};
 use crate::options::{self, Settings, UciOption, When};
 use crate::protocol::{self, Clock, Command, Go, Info, Reply, Status, quote};
 use crate::reader::{Arrival, Input, MAX_LINE};
+use crate::views;
 use crate::worker::{Answer, Cut, Event, Job, SearchJob, Setup, Worker};
 use crate::writer::Writer;
 
@@ -427,11 +427,11 @@ impl Controller {
                 self.start(Task::Console(stop), job);
             }
             Command::Display => {
-                let text = console::display(self.game.board(), self.settings.chess960);
+                let text = views::display(self.game.board(), self.settings.chess960);
                 self.reply(Reply::Text(text));
             }
-            Command::Eval => self.reply(Reply::Text(console::evaluation(self.game.board()))),
-            Command::Help => self.reply(Reply::Text(console::help())),
+            Command::Eval => self.reply(Reply::Text(views::evaluation(self.game.board()))),
+            Command::Help => self.reply(Reply::Text(views::help())),
             Command::Quit => self.ended = true,
             // Nothing is searched, so there is nothing to stop.
             Command::Stop | Command::PonderHit => {}
@@ -524,7 +524,7 @@ impl Controller {
         if let Some(remark) = remark {
             self.tell(remark);
         }
-        if let Some(remark) = remark_on_limits(go, go.lost_its_limits(&clock)) {
+        if let Some(remark) = remark_on_limits(go, &clock) {
             self.tell(remark);
         }
         let choices =
@@ -538,7 +538,7 @@ impl Controller {
         if !search.pondering {
             search.start_clock(at);
         }
-        let limits = self.limits(go, search_moves);
+        let limits = Controller::limits(&self.settings, go, search_moves);
         #[cfg(feature = "tune")]
         self.settings.apply_params();
         let job = SearchJob {
@@ -567,17 +567,18 @@ impl Controller {
         Budget::plan(go, clock, overhead, forced)
     }
 
-    /// What the search counts itself.
-    fn limits(&self, go: &Go, search_moves: Vec<Move>) -> Limits {
+    /// What a search that `go` asks for counts itself.
+    #[must_use]
+    pub fn limits(settings: &Settings, go: &Go, search_moves: Vec<Move>) -> Limits {
         // Nothing at all cannot be searched; one is the least there is.
         let nodes = go.nodes.map(|nodes| nodes.max(1));
-        let level = self.settings.level();
+        let level = settings.level();
         Limits {
             depth: go.depth.map(|depth| u32::from(depth.max(1))),
             nodes: [nodes, level.map(|level| level.nodes)].into_iter().flatten().min(),
             mate: go.mate.map(u32::from),
             search_moves,
-            multi_pv: self.settings.multi_pv,
+            multi_pv: settings.multi_pv,
             attention: level.map(|level| level.attention),
         }
     }
@@ -726,11 +727,12 @@ fn needs_idle_engine(name: &str) -> bool {
     UciOption::named(name).is_some_and(|option| option.when == When::Idle)
 }
 
-/// What there is to say about arguments of `go` that were not understood.
-fn remark_on_limits(go: &Go, lost: bool) -> Option<String> {
+/// What there is to say about arguments of `go` that were not understood, or say nothing about `clock`,
+/// that of the side to move.
+pub(crate) fn remark_on_limits(go: &Go, clock: &Clock) -> Option<String> {
     let ignored = (!go.unreadable.is_empty())
         .then(|| format!("ignored in go: {}", protocol::quote(&go.unreadable.join(", "))));
-    let limited = lost.then(|| {
+    let limited = go.lost_its_limits(clock).then(|| {
         let time = UNREADABLE_LIMITS_TIME.as_millis();
         format!("go has no limit for the side to move, so it gets {time} ms")
     });

@@ -9,11 +9,11 @@
 //!
 //! Four threads, joined by unbounded channels. The reader only reads and stamps, the controller owns
 //! the position, the options and the state and never blocks, the worker searches, and the writer is
-//! the one owner of standard output. [`uci_loop`] puts them together; [`console`] is the command line.
+//! the one owner of standard output. [`uci_loop`] puts them together; [`cli`] is the command line.
 
-pub mod analysis;
+pub mod analyze;
+pub mod cli;
 pub mod clock;
-pub mod console;
 pub mod controller;
 pub mod datagen;
 pub mod game;
@@ -26,6 +26,7 @@ pub mod protocol;
 pub mod reader;
 pub mod replay;
 pub mod signature;
+pub mod views;
 pub mod wdl;
 pub mod worker;
 pub mod writer;

@@ -18,11 +18,11 @@ use cairn_engine::search::{Bound, Limits, Outcome, Report, ScoreText, Searcher, 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::clock::{GoControl, PROGRESS_DELAY, PROGRESS_INTERVAL, Pace};
-use crate::console;
 use crate::openings::{self, Request};
 use crate::options::DEFAULT_HASH;
 use crate::protocol::Info;
 use crate::signature;
+use crate::views;
 use crate::wdl::Wdl;
 
 /// The stack of the worker, in bytes. Deep recursion must not depend on what a system gives to
@@ -217,10 +217,10 @@ impl Workbench {
                 self.prepare(&setup);
             }
             Job::Perft { board, depth, chess960, stop } => {
-                console::divide(&board, depth, chess960, &stop, &mut print);
+                views::divide(&board, depth, chess960, &stop, &mut print);
             }
             Job::Bench(depth) => {
-                if let Err(error) = console::bench(depth, &mut print) {
+                if let Err(error) = views::bench(depth, &mut print) {
                     self.note(format!("bench: {error}"));
                 }
             }
