@@ -128,8 +128,14 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
 
 #[test]
 fn it_tells_its_name_and_how_to_use_it() {
-    let version = cairn(&["--version"]);
-    assert_eq!(lines(&version), [format!("Cairn {}", env!("CARGO_PKG_VERSION"))]);
+    let name = format!("Cairn {}", env!("CARGO_PKG_VERSION"));
+    let (short, long) = (lines(&cairn(&["-V"])), lines(&cairn(&["--version"])));
+    assert!(short.len() == 1 && short[0].starts_with(&name), "{short:?}");
+    assert_eq!(long[0], short[0]);
+    assert!(long[1].starts_with("compiled for ") && long[2].starts_with("searches with "));
+    let commit = short[0][name.len()..].trim();
+    let known = commit.strip_prefix('(').and_then(|commit| commit.strip_suffix(')'));
+    assert!(commit.is_empty() || known.is_some_and(|commit| commit.len() >= 7), "{commit}");
     let help = cairn(&["--help"]);
     assert_eq!(help.status.code(), Some(0));
     assert!(lines(&help).iter().any(|line| line.trim_start().starts_with("perft ")));

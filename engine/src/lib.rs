@@ -49,3 +49,4 @@ pub mod selfplay;
 pub mod square;
 
 pub use machine::memory::AllocationError;
+pub use machine::vector::vector_instructions;

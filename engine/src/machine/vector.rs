@@ -100,6 +100,13 @@ const LANES: [u64; 256] = {
     lanes
 };
 
+/// The vector instructions that board and search use on this processor, for people: `AVX-512`, or
+/// `scalar code` where it has none that they know.
+#[must_use]
+pub fn vector_instructions() -> &'static str {
+    if Vector::new().is_some() { "AVX-512" } else { "scalar code" }
+}
+
 /// Something to do with vectors if the processor has them.
 pub(crate) trait Task {
     /// What comes of it.

@@ -16,7 +16,8 @@ pub(super) struct Arguments {
 
 /// Prints it.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut program = super::Arguments::command();
+    // The long version tells of this very processor.
+    let mut program = super::Arguments::command().long_version(None);
     program.build();
     let command = match &arguments.command {
         None => program,

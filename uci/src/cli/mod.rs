@@ -17,6 +17,7 @@ mod replay;
 mod script;
 mod spsa;
 mod suite;
+mod version;
 
 use std::ffi::OsString;
 use std::io;
@@ -50,7 +51,8 @@ Exit codes:
 #[command(
     name = "cairn",
     display_name = "Cairn",
-    version,
+    version = version::short(),
+    long_version = version::long(),
     after_help = AFTER_HELP,
     subcommand_required = true
 )]
