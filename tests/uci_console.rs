@@ -112,6 +112,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
         (&["perft"], "perft needs a depth"),
         (&["perft", "-1"], "-1"),
         (&["perft", "2", "8/8"], "FEN"),
+        (&["perft", "--suite"], "--suite <FILE>"),
         (&["perft", "--suite", "/no/such/file"], "/no/such/file"),
         (&["perft", "--suite", bad], "line 2"),
         (&["perft", "--suite", bad, "--threads"], "--threads"),
@@ -225,8 +226,53 @@ fn openings_for_testing_come_as_openbench_wants_them() {
         assert!(fens.iter().all(|fen| fen.starts_with("info string genfens ")), "{fens:#?}");
         assert_eq!(lines(&cairn(&[command, "quit"])), fens, "the same for the same seed");
     }
-    let missing = cairn(&["genfens 1 seed 1 book /no/such/book", "quit"]);
-    assert!(lines(&missing).iter().any(|line| line.contains("/no/such/book")));
+}
+
+#[test]
+fn a_book_that_is_missing_is_an_error_and_no_opening() {
+    let request = "genfens 1 seed 1 book /no/such/book";
+    let words: Vec<&str> = request.split(' ').collect();
+    for arguments in [&[request, "quit"][..], &["isready", request, "isready"], &words] {
+        let output = cairn(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(complaint.contains("/no/such/book"), "{complaint}");
+        assert!(lines(&output).iter().all(|line| line == "readyok"), "{arguments:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let good = suite("written.epd", &format!("{START} ;D1 20\n"));
+    let games = suite("written.bin", "");
+    let (good, games) = (good.to_str().expect("plain"), games.to_str().expect("plain"));
+    for arguments in [
+        &["go", "depth", "2"][..],
+        &["bench", "1"],
+        &["perft", "2"],
+        &["perft", "--suite", good],
+        &["datagen", games, "--games", "200", "--nodes", "1"],
+        &["genfens", "1", "seed", "1"],
+        &["eval"],
+        &["uci"],
+        &["go depth 2"],
+        &["--help"],
+        &["--version"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+        let output = Command::new(env!("CARGO_BIN_EXE_cairn"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(full)
+            .output()
+            .expect("the program starts");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(complaint.contains("output"), "{arguments:?}: {complaint}");
+    }
 }
 
 #[cfg(not(feature = "tune"))]

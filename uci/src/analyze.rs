@@ -216,7 +216,9 @@ impl Iterator for Analysis {
                 Some(Event::Note(text)) => self.found.push_back(Finding::Note(text)),
                 Some(Event::Done(Some(answer))) => self.end(&answer),
                 Some(Event::Done(None)) | None => self.has_ended = true,
-                Some(Event::Text(_) | Event::HashKept(_) | Event::Signature(_)) => {}
+                Some(
+                    Event::Text(_) | Event::Failed(_) | Event::HashKept(_) | Event::Signature(_),
+                ) => {}
             }
         }
     }

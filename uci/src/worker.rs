@@ -126,6 +126,8 @@ pub enum Event {
     Note(String),
     /// A line of output of a command that is not UCI.
     Text(String),
+    /// Why a command that is not UCI could not do what it was asked for.
+    Failed(String),
     /// A hash table could not be had; one of this size, in MiB, is in use instead.
     HashKept(usize),
     /// The nodes of the short bench.
@@ -221,7 +223,7 @@ impl Workbench {
             }
             Job::Bench(depth) => {
                 if let Err(error) = views::bench(depth, &mut print) {
-                    self.note(format!("bench: {error}"));
+                    self.tell(Event::Failed(format!("bench: {error}")));
                 }
             }
             Job::Signature => match signature::nodes() {
@@ -230,7 +232,7 @@ impl Workbench {
             },
             Job::Openings { request, stop } => {
                 if let Err(error) = openings::generate(&request, &stop, &mut print) {
-                    self.note(format!("genfens: {error:#}"));
+                    self.tell(Event::Failed(format!("genfens: {error:#}")));
                 }
             }
             Job::Search(_) => {}

@@ -17,7 +17,7 @@ pub(super) struct Arguments {
 /// Prints it.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     // The long version tells of this very processor.
-    let mut program = super::Arguments::command().long_version(None);
+    let mut program = super::Arguments::command().display_name("cairn").long_version(None);
     program.build();
     let command = match &arguments.command {
         None => program,

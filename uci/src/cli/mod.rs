@@ -112,7 +112,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 /// Talks UCI without arguments, runs UCI commands, or a command of its own.
 fn dispatch(arguments: Vec<OsString>) -> Result<(), Failure> {
     if arguments.is_empty() {
-        return Ok(crate::uci_loop(io::stdin(), io::stdout())?);
+        return crate::uci_loop(io::stdin(), io::stdout()).map_err(output::failure);
     }
     if script::is_script(&arguments) {
         return script::run(arguments);

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 
+use anyhow::Context;
+
 use super::Failure;
 
 /// Nobody reads the output any more. That ends a command, but is no error.
@@ -18,18 +20,19 @@ impl fmt::Display for ReaderGone {
 
 impl Error for ReaderGone {}
 
-/// What an error of standard output means to the program.
-pub(super) fn failure(error: io::Error) -> Failure {
-    match error.kind() {
-        ErrorKind::BrokenPipe => ReaderGone.into(),
-        _ => anyhow::Error::new(error).context("cannot write the output").into(),
+/// What an error of a session means to the program.
+pub(super) fn failure(error: anyhow::Error) -> Failure {
+    match error.downcast_ref::<io::Error>().map(io::Error::kind) {
+        Some(ErrorKind::BrokenPipe) => ReaderGone.into(),
+        _ => error.into(),
     }
 }
 
 /// Prints to standard output, at once.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
-    output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(failure)
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    written.context("cannot write the output").map_err(failure)
 }
 
 /// Prints lines for a function that cannot be told of an error, and keeps the first one for later.
