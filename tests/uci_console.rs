@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 fn cairn(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cairn"))
@@ -241,6 +242,20 @@ fn a_book_that_is_missing_is_an_error_and_no_opening() {
     }
 }
 
+/// The exit code of a program that has to end within seconds though nobody reads what it prints.
+fn ends(mut command: Command) -> Option<i32> {
+    let mut child = command.stdin(Stdio::null()).spawn().expect("the program starts");
+    drop(child.stdout.take());
+    let started = Instant::now();
+    while child.try_wait().expect("a child").is_none() {
+        if started.elapsed() > Duration::from_secs(20) {
+            child.kill().expect("a child");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait().expect("a child").code()
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
@@ -272,6 +287,36 @@ fn output_that_cannot_be_written_is_an_error() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert!(complaint.contains("output"), "{arguments:?}: {complaint}");
+    }
+}
+
+#[test]
+fn a_script_is_refused_if_one_of_its_searches_would_have_no_end() {
+    for arguments in [
+        &["position startpos", "go"][..],
+        &["go searchmoves e2e4"],
+        &["go ponder", "ponderhit"],
+        &[
+            "setoption name UCI_LimitStrength value true",
+            "ucinewgame",
+            "go depth 1",
+            "setoption name UCI_AnalyseMode value true",
+            "go",
+        ],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
+        assert_eq!(ends(command), Some(2), "{arguments:?}");
+    }
+    for arguments in [
+        &["setoption name UCI_LimitStrength value true", "go"][..],
+        &["go ponder", "quit"],
+        &["go infinite", "quit"],
+        &["go ponder movetime 10", "ponderhit"],
+    ] {
+        let output = cairn(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(lines(&output).iter().any(|line| line.starts_with("bestmove")), "{arguments:?}");
     }
 }
 

@@ -7,7 +7,8 @@ use anyhow::anyhow;
 
 use super::output::failure;
 use super::{Failure, bad_usage, names};
-use crate::protocol;
+use crate::options::Settings;
+use crate::protocol::{self, Command, Go};
 use crate::writer::Writer;
 
 /// Whether the arguments are UCI commands: the first one is none of the program's own and can be read as
@@ -23,18 +24,63 @@ pub(super) fn is_script(arguments: &[OsString]) -> bool {
 
 /// Runs the commands, each after the one before it has finished.
 pub(super) fn run(arguments: Vec<OsString>) -> Result<(), Failure> {
-    let lines = arguments.into_iter().map(readable).collect::<Result<Vec<String>, Failure>>()?;
+    let mut commands = Vec::with_capacity(arguments.len());
+    let mut lines = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        let (line, command) = readable(argument)?;
+        lines.push(line);
+        commands.push(command);
+    }
+    check_ends(&commands)?;
     let writer = Writer::spawn(io::stdout())?;
     crate::run_lines(lines, writer).map_err(failure)
 }
 
-/// An argument that is a command.
-fn readable(argument: OsString) -> Result<String, Failure> {
+/// Refuses a search that would go on for ever, as nothing that comes behind it would be carried out. One
+/// that waits for `stop` is stopped by what comes next, unless that is `ponderhit`.
+fn check_ends(commands: &[Command]) -> Result<(), Failure> {
+    let mut settings = Settings::default();
+    let mut ponders = false;
+    for command in commands {
+        let is_endless = match command {
+            Command::SetOption { name, value } => {
+                // What is refused is told when it is carried out.
+                let _ = settings.set(name, value.as_deref());
+                false
+            }
+            Command::Go(go) => {
+                let bare = Go {
+                    ponder: go.ponder,
+                    search_moves: go.search_moves.clone(),
+                    ..Go::default()
+                };
+                let is_endless = **go == bare && settings.level().is_none();
+                ponders = is_endless && go.ponder;
+                is_endless && !go.ponder
+            }
+            Command::PonderHit => ponders,
+            Command::Stop | Command::Position(_) | Command::NewGame => {
+                ponders = false;
+                false
+            }
+            _ => false,
+        };
+        if is_endless {
+            return Err(bad_usage(anyhow!(
+                "'{command}' would search for ever: go needs a limit, such as 'go depth 8'"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// An argument and the command that it is.
+fn readable(argument: OsString) -> Result<(String, Command), Failure> {
     let argument = argument.into_string().map_err(|argument| {
         bad_usage(anyhow!("'{}' is not written in UTF-8", argument.to_string_lossy()))
     })?;
     match protocol::parse(argument.as_bytes()) {
-        Ok(Some(_)) => Ok(argument),
+        Ok(Some(command)) => Ok((argument, command)),
         Ok(None) => Err(bad_usage(anyhow!("'{argument}' is no command"))),
         Err(refusal) => Err(bad_usage(anyhow!("{refusal}"))),
     }
