@@ -320,6 +320,21 @@ fn a_script_is_refused_if_one_of_its_searches_would_have_no_end() {
     }
 }
 
+#[test]
+fn line_breaks_inside_an_argument_do_not_spoil_a_log() {
+    let log = suite("broken.log", "");
+    let log = log.to_str().expect("plain");
+    let output = cairn(&[
+        "setoption name UCI_Opponent value none\nbegin\r\nnobody",
+        &format!("setoption name Debug Log File value {log}"),
+        "go depth 2",
+    ]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = fs::read_to_string(log).expect("a log");
+    assert!(text.contains("\noption UCI_Opponent = none begin  nobody\n"), "{text}");
+    assert_eq!(cairn(&["replay", log]).status.code(), Some(0), "{text}");
+}
+
 #[cfg(not(feature = "tune"))]
 #[test]
 fn a_build_with_fixed_parameters_says_how_to_make_another() {

@@ -306,7 +306,9 @@ fn parse_option(tail: &str) -> Result<Command, Refusal> {
     let mut value = None;
     while let Some((word, tail)) = next_word(rest) {
         if word.eq_ignore_ascii_case("value") {
-            let text = tail.trim_matches(is_blank);
+            // An argument of the command line may have line breaks, which would spoil a log.
+            let text = tail.replace(['\r', '\n'], " ");
+            let text = text.trim_matches(is_blank);
             value = Some(if text == "<empty>" { String::new() } else { text.to_owned() });
             break;
         }
