@@ -335,6 +335,31 @@ fn line_breaks_inside_an_argument_do_not_spoil_a_log() {
     assert_eq!(cairn(&["replay", log]).status.code(), Some(0), "{text}");
 }
 
+#[test]
+fn perft_is_refused_where_it_is_deeper_than_the_stack() {
+    let deep =
+        suite("deep.epd", &format!("{START} ;D1 20\n4k3/8/8/8/8/8/8/4K3 w - - 0 1 ;D4000 1\n"));
+    let deep = deep.to_str().expect("plain");
+    for (arguments, reason) in [
+        (&["perft", "1000000"][..], "255"),
+        (&["perft", "256", START], "255"),
+        (&["perft 1000000"], "255"),
+        (&["position startpos", "go perft 1000000"], "255"),
+        (&["perft", "--suite", deep, "--max-depth", "1"], "line 2"),
+    ] {
+        let output = cairn(arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
+        assert!(complaint.contains(reason), "{arguments:?}: {complaint}");
+    }
+    // As deep as is allowed: two kings and nothing to move but one of them, for one ply.
+    let over = "R5k1/5ppp/8/8/8/8/8/K7 b - - 0 1";
+    assert_eq!(
+        lines(&cairn(&["perft", "255", over])).last().map(String::as_str),
+        Some("Nodes searched: 0")
+    );
+}
+
 #[cfg(not(feature = "tune"))]
 #[test]
 fn a_build_with_fixed_parameters_says_how_to_make_another() {

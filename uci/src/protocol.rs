@@ -160,6 +160,9 @@ const GUI_BOUND: [&str; 9] = [
     "refutation",
 ];
 
+/// The deepest perft, in plies. No count of a tree so deep comes to an end, and the stack has to bear it.
+pub const MAX_PERFT: u32 = 255;
+
 /// The longest time that is taken, in milliseconds: 31 years, the most digits vampirc-uci reads.
 const MAX_TIME: i64 = 999_999_999_999;
 
@@ -248,7 +251,10 @@ fn parse_console(word: &str, tail: &str) -> Result<Command, Refusal> {
     match word {
         "bench" => Ok(Command::Bench(number.transpose()?)),
         "perft" => match number.transpose()? {
-            Some(depth) => Ok(Command::Perft(depth)),
+            Some(depth @ ..=MAX_PERFT) => Ok(Command::Perft(depth)),
+            Some(depth) => {
+                Err(Refusal(format!("perft takes a depth from 0 to {MAX_PERFT}, not {depth}")))
+            }
             None => Err(Refusal("perft needs a depth: perft 5".into())),
         },
         "d" => Ok(Command::Display),

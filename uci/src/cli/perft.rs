@@ -4,10 +4,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::anyhow;
+use clap::value_parser;
 
 use super::output::Printer;
 use super::{Failure, bad_usage, position, suite};
+use crate::protocol::MAX_PERFT;
 use crate::views;
+
+/// The deepest count, in plies.
+const DEEPEST: i64 = MAX_PERFT as i64;
 
 /// Count the legal move tree of a position, by first move and in all, or check the counts of a file
 #[derive(clap::Args)]
@@ -15,7 +20,7 @@ use crate::views;
                             cairn perft --suite <FILE> [--max-depth <DEPTH>] [--threads <N>]")]
 pub(super) struct Arguments {
     /// Depth in plies
-    #[arg(conflicts_with = "suite")]
+    #[arg(conflicts_with = "suite", value_parser = value_parser!(u32).range(..=DEEPEST))]
     depth: Option<u32>,
     /// The position; without it the starting position
     #[arg(conflicts_with = "suite")]

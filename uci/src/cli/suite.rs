@@ -11,6 +11,7 @@ use crossbeam_channel::unbounded;
 
 use super::output::{Printer, print};
 use super::{Failure, bad_usage};
+use crate::protocol::MAX_PERFT;
 
 /// A line of a suite: a position and how many leaves its tree has at some depths.
 #[derive(Debug)]
@@ -73,7 +74,11 @@ fn parse_suite_line(line: usize, text: &str) -> Result<SuiteEntry> {
                 .strip_prefix('D')
                 .and_then(|part| part.split_once(char::is_whitespace))
                 .with_context(|| format!("'{part}' is not written like 'D3 8902'"))?;
-            Ok((number("the depth", depth)?, number("the count", nodes.trim())?))
+            let depth = number("the depth", depth)?;
+            if depth > MAX_PERFT {
+                bail!("the depth is a whole number up to {MAX_PERFT}, not {depth}");
+            }
+            Ok((depth, number("the count", nodes.trim())?))
         })
         .collect::<Result<Vec<_>>>()?;
     if counts.is_empty() {
