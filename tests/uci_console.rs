@@ -360,6 +360,16 @@ fn perft_is_refused_where_it_is_deeper_than_the_stack() {
     );
 }
 
+#[test]
+fn a_suite_may_begin_with_a_byte_order_mark() {
+    let marked = suite("marked.epd", &format!("\u{feff}# start\r\n{START} ;D1 20\r\n"));
+    let output = cairn(&["perft", "--suite", marked.to_str().expect("plain")]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let plain = suite("marked-plain.epd", &format!("\u{feff}{START} ;D1 20\n"));
+    let output = cairn(&["perft", "--suite", plain.to_str().expect("plain")]);
+    assert_eq!(lines(&output)[0], format!("1: ok to depth 1 {START}"));
+}
+
 #[cfg(not(feature = "tune"))]
 #[test]
 fn a_build_with_fixed_parameters_says_how_to_make_another() {

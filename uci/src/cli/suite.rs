@@ -48,7 +48,9 @@ fn number<T: std::str::FromStr>(what: &str, text: &str) -> Result<T> {
 
 /// Reads the lines of a suite. Empty lines and those that begin with `#` are passed over.
 fn parse_suite(text: &str) -> Result<Vec<SuiteEntry>> {
+    // Some editors put a byte-order mark before the first line.
     let entries: Vec<SuiteEntry> = text
+        .trim_start_matches('\u{feff}')
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
