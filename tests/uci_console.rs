@@ -370,6 +370,20 @@ fn a_suite_may_begin_with_a_byte_order_mark() {
     assert_eq!(lines(&output)[0], format!("1: ok to depth 1 {START}"));
 }
 
+#[cfg(unix)]
+#[test]
+fn long_commands_end_when_nobody_reads_them_any_more() {
+    let endless = suite("endless.epd", &format!("{START} ;D14 1\n"));
+    let endless = endless.to_str().expect("plain");
+    for (arguments, code) in
+        [(&["perft", "14"][..], 0), (&["bench", "60"], 0), (&["perft", "--suite", endless], 1)]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
+        assert_eq!(ends(command), Some(code), "{arguments:?}");
+    }
+}
+
 #[cfg(not(feature = "tune"))]
 #[test]
 fn a_build_with_fixed_parameters_says_how_to_make_another() {

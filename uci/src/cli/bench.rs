@@ -1,6 +1,6 @@
 //! `cairn bench`: the node count of the fixed positions, the signature of the build.
 
-use super::output::Printer;
+use super::output::{Printer, exit_when_unread};
 use super::{Failure, with_large_stack};
 use crate::views;
 
@@ -14,6 +14,7 @@ pub(super) struct Arguments {
 
 /// Searches and prints.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    exit_when_unread(0);
     with_large_stack(|| {
         let mut printer = Printer::default();
         views::bench(arguments.depth, &mut |line| {

@@ -97,7 +97,7 @@ impl Command {
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
     let Err(failure) = dispatch(arguments) else { return ExitCode::SUCCESS };
     if failure.error.is::<ReaderGone>() {
-        return ExitCode::SUCCESS;
+        return ExitCode::from(failure.code);
     }
     match failure.error.downcast_ref::<clap::Error>() {
         Some(error) => eprint!("{}", error.render()),

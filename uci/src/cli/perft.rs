@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::anyhow;
 use clap::value_parser;
 
-use super::output::Printer;
+use super::output::{Printer, exit_when_unread};
 use super::{Failure, bad_usage, position, suite};
 use crate::protocol::MAX_PERFT;
 use crate::views;
@@ -45,6 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(bad_usage(anyhow!("perft needs a depth, or --suite and a file")));
     };
     let board = position(&arguments.fen)?;
+    exit_when_unread(0);
     let mut printer = Printer::default();
     let stop = AtomicBool::new(false);
     views::divide(&board, depth, false, &stop, &mut |line| {

@@ -9,9 +9,12 @@ use cairn_engine::board::Board;
 use cairn_engine::perft;
 use crossbeam_channel::unbounded;
 
-use super::output::{Printer, print};
+use super::output::{Printer, exit_when_unread, print};
 use super::{Failure, bad_usage};
 use crate::protocol::MAX_PERFT;
+
+/// The exit code when nobody reads the results: not all counts are known to agree.
+const UNREAD: u8 = 1;
 
 /// A line of a suite: a position and how many leaves its tree has at some depths.
 #[derive(Debug)]
@@ -29,12 +32,14 @@ pub(super) fn run(file: &Path, max_depth: Option<u32>, threads: usize) -> Result
         .with_context(|| format!("cannot read {name}"))
         .map_err(bad_usage)?;
     let entries = parse_suite(&text).with_context(|| name.to_string()).map_err(bad_usage)?;
+    exit_when_unread(UNREAD);
     let mut printer = Printer::default();
     let failed = check_suite(&entries, max_depth.unwrap_or(u32::MAX), threads, &mut |line| {
         printer.line(line);
     });
-    printer.finish()?;
-    print(&format!("{} passed, {failed} failed\n", entries.len() - failed))?;
+    let summary = format!("{} passed, {failed} failed\n", entries.len() - failed);
+    let printed = printer.finish().and_then(|()| print(&summary));
+    printed.map_err(|failure| Failure { code: UNREAD, ..failure })?;
     if failed > 0 {
         return Err(anyhow!("{failed} of {} positions disagree", entries.len()).into());
     }
