@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 fn cairn(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cairn"))
@@ -104,10 +105,15 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     for (arguments, reason) in [
         (&["fly"][..], "fly"),
         (&["bench", "deep"], "deep"),
-        (&["bench", "1", "2"], "one depth"),
+        (&["bench", "1", "2"], "unexpected argument '2'"),
+        (&["benhc"], "'bench'"),
+        (&["perft", "--siute", bad], "--suite"),
+        (&["completions", "bsah"], "bash"),
+        (&["man", "fly"], "fly"),
         (&["perft"], "perft needs a depth"),
         (&["perft", "-1"], "-1"),
         (&["perft", "2", "8/8"], "FEN"),
+        (&["perft", "--suite"], "--suite <FILE>"),
         (&["perft", "--suite", "/no/such/file"], "/no/such/file"),
         (&["perft", "--suite", bad], "line 2"),
         (&["perft", "--suite", bad, "--threads"], "--threads"),
@@ -124,11 +130,47 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
 
 #[test]
 fn it_tells_its_name_and_how_to_use_it() {
-    let version = cairn(&["--version"]);
-    assert_eq!(lines(&version), [format!("Cairn {}", env!("CARGO_PKG_VERSION"))]);
+    let name = format!("Cairn {}", env!("CARGO_PKG_VERSION"));
+    let (short, long) = (lines(&cairn(&["-V"])), lines(&cairn(&["--version"])));
+    assert!(short.len() == 1 && short[0].starts_with(&name), "{short:?}");
+    assert_eq!(long[0], short[0]);
+    assert!(long[1].starts_with("compiled for ") && long[2].starts_with("searches with "));
+    let commit = short[0][name.len()..].trim();
+    let known = commit.strip_prefix('(').and_then(|commit| commit.strip_suffix(')'));
+    assert!(commit.is_empty() || known.is_some_and(|commit| commit.len() >= 7), "{commit}");
     let help = cairn(&["--help"]);
     assert_eq!(help.status.code(), Some(0));
-    assert!(lines(&help).iter().any(|line| line.contains("perft --suite")));
+    assert!(lines(&help).iter().any(|line| line.trim_start().starts_with("perft ")));
+    assert!(lines(&cairn(&["help", "perft"])).iter().any(|line| line.contains("--suite <FILE>")));
+}
+
+#[test]
+fn completions_and_manual_pages_know_all_commands_and_options() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = cairn(&["completions", shell]);
+        assert_eq!(output.status.code(), Some(0), "{shell}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        for word in ["bench", "genfens", "max-depth", "multipv"] {
+            assert!(text.contains(word), "{shell}: {word}");
+        }
+    }
+    let page = |arguments: &[&str]| {
+        let output = cairn(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let (whole, perft) = (page(&["man"]), page(&["man", "perft"]));
+    assert!(whole.contains("datagen") && whole.contains("Exit codes"), "{whole}");
+    assert!(perft.contains("max\\-depth"), "{perft}");
+}
+
+#[test]
+fn openings_can_be_asked_for_in_words() {
+    let line = cairn(&["genfens 2 seed 5 book None"]);
+    let words = cairn(&["genfens", "2", "seed", "5", "book", "None"]);
+    assert_eq!((words.status.code(), lines(&words).len()), (Some(0), 2));
+    assert_eq!(lines(&words), lines(&line));
+    assert_eq!(cairn(&["genfens", "many"]).status.code(), Some(2));
 }
 
 #[test]
@@ -185,8 +227,161 @@ fn openings_for_testing_come_as_openbench_wants_them() {
         assert!(fens.iter().all(|fen| fen.starts_with("info string genfens ")), "{fens:#?}");
         assert_eq!(lines(&cairn(&[command, "quit"])), fens, "the same for the same seed");
     }
-    let missing = cairn(&["genfens 1 seed 1 book /no/such/book", "quit"]);
-    assert!(lines(&missing).iter().any(|line| line.contains("/no/such/book")));
+}
+
+#[test]
+fn a_book_that_is_missing_is_an_error_and_no_opening() {
+    let request = "genfens 1 seed 1 book /no/such/book";
+    let words: Vec<&str> = request.split(' ').collect();
+    for arguments in [&[request, "quit"][..], &["isready", request, "isready"], &words] {
+        let output = cairn(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(complaint.contains("/no/such/book"), "{complaint}");
+        assert!(lines(&output).iter().all(|line| line == "readyok"), "{arguments:?}");
+    }
+}
+
+/// The exit code of a program that has to end within seconds though nobody reads what it prints.
+fn ends(mut command: Command) -> Option<i32> {
+    let mut child = command.stdin(Stdio::null()).spawn().expect("the program starts");
+    drop(child.stdout.take());
+    let started = Instant::now();
+    while child.try_wait().expect("a child").is_none() {
+        if started.elapsed() > Duration::from_secs(20) {
+            child.kill().expect("a child");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait().expect("a child").code()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let good = suite("written.epd", &format!("{START} ;D1 20\n"));
+    let games = suite("written.bin", "");
+    let (good, games) = (good.to_str().expect("plain"), games.to_str().expect("plain"));
+    for arguments in [
+        &["go", "depth", "2"][..],
+        &["bench", "1"],
+        &["perft", "2"],
+        &["perft", "--suite", good],
+        &["datagen", games, "--games", "200", "--nodes", "1"],
+        &["genfens", "1", "seed", "1"],
+        &["eval"],
+        &["uci"],
+        &["go depth 2"],
+        &["--help"],
+        &["--version"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+        let output = Command::new(env!("CARGO_BIN_EXE_cairn"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(full)
+            .output()
+            .expect("the program starts");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(complaint.contains("output"), "{arguments:?}: {complaint}");
+    }
+}
+
+#[test]
+fn a_script_is_refused_if_one_of_its_searches_would_have_no_end() {
+    for arguments in [
+        &["position startpos", "go"][..],
+        &["go searchmoves e2e4"],
+        &["go ponder", "ponderhit"],
+        &[
+            "setoption name UCI_LimitStrength value true",
+            "ucinewgame",
+            "go depth 1",
+            "setoption name UCI_AnalyseMode value true",
+            "go",
+        ],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
+        assert_eq!(ends(command), Some(2), "{arguments:?}");
+    }
+    for arguments in [
+        &["setoption name UCI_LimitStrength value true", "go"][..],
+        &["go ponder", "quit"],
+        &["go infinite", "quit"],
+        &["go ponder movetime 10", "ponderhit"],
+    ] {
+        let output = cairn(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(lines(&output).iter().any(|line| line.starts_with("bestmove")), "{arguments:?}");
+    }
+}
+
+#[test]
+fn line_breaks_inside_an_argument_do_not_spoil_a_log() {
+    let log = suite("broken.log", "");
+    let log = log.to_str().expect("plain");
+    let output = cairn(&[
+        "setoption name UCI_Opponent value none\nbegin\r\nnobody",
+        &format!("setoption name Debug Log File value {log}"),
+        "go depth 2",
+    ]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = fs::read_to_string(log).expect("a log");
+    assert!(text.contains("\noption UCI_Opponent = none begin  nobody\n"), "{text}");
+    assert_eq!(cairn(&["replay", log]).status.code(), Some(0), "{text}");
+}
+
+#[test]
+fn perft_is_refused_where_it_is_deeper_than_the_stack() {
+    let deep =
+        suite("deep.epd", &format!("{START} ;D1 20\n4k3/8/8/8/8/8/8/4K3 w - - 0 1 ;D4000 1\n"));
+    let deep = deep.to_str().expect("plain");
+    for (arguments, reason) in [
+        (&["perft", "1000000"][..], "255"),
+        (&["perft", "256", START], "255"),
+        (&["perft 1000000"], "255"),
+        (&["position startpos", "go perft 1000000"], "255"),
+        (&["perft", "--suite", deep, "--max-depth", "1"], "line 2"),
+    ] {
+        let output = cairn(arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
+        assert!(complaint.contains(reason), "{arguments:?}: {complaint}");
+    }
+    // As deep as is allowed: two kings and nothing to move but one of them, for one ply.
+    let over = "R5k1/5ppp/8/8/8/8/8/K7 b - - 0 1";
+    assert_eq!(
+        lines(&cairn(&["perft", "255", over])).last().map(String::as_str),
+        Some("Nodes searched: 0")
+    );
+}
+
+#[test]
+fn a_suite_may_begin_with_a_byte_order_mark() {
+    let marked = suite("marked.epd", &format!("\u{feff}# start\r\n{START} ;D1 20\r\n"));
+    let output = cairn(&["perft", "--suite", marked.to_str().expect("plain")]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let plain = suite("marked-plain.epd", &format!("\u{feff}{START} ;D1 20\n"));
+    let output = cairn(&["perft", "--suite", plain.to_str().expect("plain")]);
+    assert_eq!(lines(&output)[0], format!("1: ok to depth 1 {START}"));
+}
+
+#[cfg(unix)]
+#[test]
+fn long_commands_end_when_nobody_reads_them_any_more() {
+    let endless = suite("endless.epd", &format!("{START} ;D14 1\n"));
+    let endless = endless.to_str().expect("plain");
+    for (arguments, code) in
+        [(&["perft", "14"][..], 0), (&["bench", "60"], 0), (&["perft", "--suite", endless], 1)]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
+        assert_eq!(ends(command), Some(code), "{arguments:?}");
+    }
 }
 
 #[cfg(not(feature = "tune"))]

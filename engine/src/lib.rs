@@ -51,3 +51,4 @@ pub mod square;
 pub mod text;
 
 pub use machine::memory::AllocationError;
+pub use machine::vector::vector_instructions;

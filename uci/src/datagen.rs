@@ -1,4 +1,4 @@
-//! `cairn datagen`: games of the engine against itself, written to a file.
+//! Games of the engine against itself, written to a file.
 //!
 //! The file holds one record after the other (see `cairn_engine::selfplay`) in the order of the
 //! games, whatever the number of threads. A run that was interrupted goes on after the last whole
@@ -48,31 +48,6 @@ pub struct Options {
     pub seed: u64,
     /// Threads that play.
     pub threads: usize,
-}
-
-impl Options {
-    /// Reads `FILE [--games N] [--nodes N] [--seed N] [--threads N]`.
-    ///
-    /// # Errors
-    /// What is wrong with them.
-    pub fn parse(words: &[&str]) -> Result<Options> {
-        let [file, rest @ ..] = words else { bail!("datagen needs a file to write") };
-        let mut options =
-            Options { file: (*file).into(), games: 1000, nodes: 5000, seed: 1, threads: 1 };
-        for pair in rest.chunks(2) {
-            let [name, value] = pair else { bail!("{} needs a number", pair[0]) };
-            let number: u64 =
-                value.parse().map_err(|_| anyhow!("{name} needs a whole number, not '{value}'"))?;
-            match *name {
-                "--games" => options.games = number,
-                "--nodes" => options.nodes = number.max(1),
-                "--seed" => options.seed = number,
-                "--threads" => options.threads = (number as usize).clamp(1, 1024),
-                other => bail!("datagen does not know {other}"),
-            }
-        }
-        Ok(options)
-    }
 }
 
 /// Plays until the file holds all games.

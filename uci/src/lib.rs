@@ -35,8 +35,10 @@
 //! session/replay       a session repeated from its log
 //! session/mod          the threads put together
 //!
-//! datagen, analysis    what commands do beyond a session
-//! console              the command line
+//! analyze              a search as a function with typed lines
+//! datagen              games against itself, written to a file
+//!
+//! cli/...              the command line, a file for each command
 //! ```
 //!
 //! # Where is what
@@ -49,8 +51,8 @@
 //! - A UCI option is a row in a table of `uci/src/session/options.rs` and a field of `Settings` there.
 //! - A subcommand is a variant of `Command` in `uci/src/cli/mod.rs` and a file beside it.
 
-pub mod analysis;
-pub mod console;
+pub mod analyze;
+pub mod cli;
 pub mod datagen;
 pub mod openings;
 pub mod protocol;

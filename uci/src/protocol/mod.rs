@@ -9,6 +9,6 @@ pub mod reply;
 pub mod text;
 
 pub use command::{Clock, Command, Go, OpeningsRequest, Position, Refusal, Start};
-pub use parse::parse;
+pub use parse::{MAX_PERFT, parse};
 pub use reply::{Info, OptionDeclaration, OptionType, Reply, Status, Wdl, speed};
 pub use text::quote;

@@ -45,6 +45,9 @@ const GUI_BOUND: [&str; 9] = [
     "refutation",
 ];
 
+/// The deepest perft, in plies. No count of a tree so deep comes to an end, and the stack has to bear it.
+pub const MAX_PERFT: u32 = 255;
+
 /// The longest time that is read, in milliseconds: 31 years, the most digits vampirc-uci takes.
 const MAX_TIME: i64 = 999_999_999_999;
 
@@ -133,7 +136,10 @@ fn parse_console(word: &str, tail: &str) -> Result<Command, Refusal> {
     match word {
         "bench" => Ok(Command::Bench(number.transpose()?)),
         "perft" => match number.transpose()? {
-            Some(depth) => Ok(Command::Perft(depth)),
+            Some(depth @ ..=MAX_PERFT) => Ok(Command::Perft(depth)),
+            Some(depth) => {
+                Err(Refusal(format!("perft takes a depth from 0 to {MAX_PERFT}, not {depth}")))
+            }
             None => Err(Refusal("perft needs a depth: perft 5".into())),
         },
         "d" => Ok(Command::Display),
@@ -192,7 +198,9 @@ fn parse_option(tail: &str) -> Result<Command, Refusal> {
     let mut value = None;
     while let Some((word, tail)) = next_word(rest) {
         if word.eq_ignore_ascii_case("value") {
-            let text = tail.trim_matches(is_blank);
+            // An argument of the command line may have line breaks, which would spoil a log.
+            let text = tail.replace(['\r', '\n'], " ");
+            let text = text.trim_matches(is_blank);
             value = Some(if text == "<empty>" { String::new() } else { text.to_owned() });
             break;
         }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, anyhow};
 use cairn_engine::piece::Side;
 use crossbeam_channel::{Receiver, at, never, select};
 
@@ -89,6 +90,8 @@ pub struct Controller {
     /// In a replay: where each of the next searches was cut.
     script: Option<VecDeque<Option<Cut>>>,
     ended: bool,
+    /// The first command of a script that could not do what it was asked for.
+    failure: Option<String>,
 }
 
 impl Controller {
@@ -112,6 +115,7 @@ impl Controller {
             log: None,
             script: None,
             ended: false,
+            failure: None,
         })
     }
 
@@ -121,7 +125,11 @@ impl Controller {
     }
 
     /// Runs until the end of the session.
-    pub fn run(mut self) {
+    ///
+    /// # Errors
+    /// When the output cannot be written (a broken pipe is a peer that has gone), or a command of a
+    /// script has failed.
+    pub fn run(mut self) -> Result<()> {
         let silence = never();
         let mut listening = true;
         while !self.ended {
@@ -143,7 +151,9 @@ impl Controller {
             }
         }
         self.close_log();
-        self.writer.finish((self.manner == Manner::Interactive).then_some(DRAIN_PATIENCE));
+        let patience = (self.manner == Manner::Interactive).then_some(DRAIN_PATIENCE);
+        self.writer.finish(patience).context("cannot write the output")?;
+        self.failure.map_or(Ok(()), |failure| Err(anyhow!(failure)))
     }
 
     /// The next moment at which something has to happen by itself.
@@ -509,6 +519,10 @@ impl Controller {
                 }
                 self.tell(text);
             }
+            Event::Failed(text) if self.manner == Manner::Patient => {
+                self.failure.get_or_insert(text);
+            }
+            Event::Failed(text) => self.tell(text),
             Event::Text(text) => self.reply(Reply::Text(text)),
             Event::HashKept(mib) => {
                 self.settings.hash_mib = mib;

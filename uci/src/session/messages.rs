@@ -115,6 +115,8 @@ pub enum Event {
     Note(String),
     /// A line of output of a command that is not UCI.
     Text(String),
+    /// Why a command that is not UCI could not do what it was asked for.
+    Failed(String),
     /// The hash table has this size in MiB, as there was no memory for what was asked.
     HashKept(usize),
     /// The nodes of the short bench.

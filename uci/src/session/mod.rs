@@ -30,28 +30,30 @@ pub mod writer;
 
 use std::io::{Read, Write};
 
+use anyhow::Result;
+
 use controller::{Controller, Manner};
 use writer::Writer;
 
 /// Talks UCI on the given streams until `quit`, the end of the input or a broken output.
 ///
 /// # Errors
-/// When one of the threads cannot be started.
-pub fn uci_loop<R, W>(input: R, output: W) -> std::io::Result<()>
+/// When one of the threads cannot be started, or the output cannot be written; a broken pipe is a peer
+/// that has gone.
+pub fn uci_loop<R, W>(input: R, output: W) -> Result<()>
 where
     R: Read + Send + 'static,
     W: Write + Send + 'static,
 {
     let lines = reader::spawn(input)?;
-    Controller::new(lines, Writer::spawn(output)?, Manner::Interactive)?.run();
-    Ok(())
+    Controller::new(lines, Writer::spawn(output)?, Manner::Interactive)?.run()
 }
 
 /// Runs the given lines in order, each after the one before it has finished, and returns.
 ///
 /// # Errors
-/// When one of the threads cannot be started.
-pub fn run_lines(lines: impl IntoIterator<Item = String>, writer: Writer) -> std::io::Result<()> {
-    Controller::new(reader::script(lines), writer, Manner::Patient)?.run();
-    Ok(())
+/// When one of the threads cannot be started, the output cannot be written, or a command beyond UCI
+/// cannot do what it was asked for.
+pub fn run_lines(lines: impl IntoIterator<Item = String>, writer: Writer) -> Result<()> {
+    Controller::new(reader::script(lines), writer, Manner::Patient)?.run()
 }

@@ -92,7 +92,7 @@ impl Workbench {
             }
             Job::Bench(depth) => {
                 if let Err(error) = views::bench(depth, &mut print) {
-                    self.note(format!("bench: {error}"));
+                    self.tell(Event::Failed(format!("bench: {error}")));
                 }
             }
             Job::Signature => match signature::nodes() {
@@ -101,7 +101,7 @@ impl Workbench {
             },
             Job::Openings { request, stop } => {
                 if let Err(error) = openings::generate(&request, &stop, &mut print) {
-                    self.note(format!("genfens: {error:#}"));
+                    self.tell(Event::Failed(format!("genfens: {error:#}")));
                 }
             }
             Job::Search(_) => {}

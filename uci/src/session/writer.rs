@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 use std::mem::discriminant;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, unbounded};
@@ -20,6 +20,7 @@ const BATCH: usize = 64;
 pub struct Writer {
     replies: Option<Sender<Reply>>,
     ended: Receiver<()>,
+    thread: JoinHandle<io::Result<()>>,
 }
 
 impl Writer {
@@ -41,13 +42,12 @@ impl Writer {
     ) -> io::Result<Writer> {
         let (replies, queue) = unbounded();
         let (alive, ended) = bounded(0);
-        thread::Builder::new().name("writer".into()).spawn(move || {
+        let thread = thread::Builder::new().name("writer".into()).spawn(move || {
             // Dropped at the end of the thread, whatever ends it; that closes `ended`.
             let _alive: Sender<()> = alive;
-            // An error means that the reader has gone; there is nobody to tell.
-            let _ = write_all(output, write, &queue);
+            write_all(output, write, &queue)
         })?;
-        Ok(Writer { replies: Some(replies), ended })
+        Ok(Writer { replies: Some(replies), ended, thread })
     }
 
     /// Queues one reply.
@@ -64,12 +64,15 @@ impl Writer {
     }
 
     /// Waits until all queued lines are written, for at most `patience` if given.
-    pub fn finish(mut self, patience: Option<Duration>) {
+    ///
+    /// # Errors
+    /// Why something could not be written; a broken pipe is a peer that has gone.
+    pub fn finish(mut self, patience: Option<Duration>) -> io::Result<()> {
         self.replies = None;
         let give_up = patience.map_or_else(never, crossbeam_channel::after);
         crossbeam_channel::select! {
-            recv(self.ended) -> _ => {}
-            recv(give_up) -> _ => {}
+            recv(self.ended) -> _ => self.thread.join().unwrap_or(Ok(())),
+            recv(give_up) -> _ => Ok(()),
         }
     }
 }
@@ -159,5 +162,7 @@ mod tests {
         writer.send(Reply::ReadyOk);
         let ended = writer.ended().recv_timeout(Duration::from_secs(5));
         assert_eq!(ended, Err(crossbeam_channel::RecvTimeoutError::Disconnected));
+        let error = writer.finish(None).expect_err("it is broken");
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }

@@ -1,0 +1,25 @@
+//! `cairn bench`: the node count of the fixed positions, the signature of the build.
+
+use super::output::{Printer, exit_when_unread};
+use super::{Failure, with_large_stack};
+use crate::session::views;
+
+/// Search the fixed positions; the node count of the last line, 'N nodes M nps', is the build's
+/// signature
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// Depth in plies; the signature has the default
+    depth: Option<u32>,
+}
+
+/// Searches and prints.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    exit_when_unread(0);
+    with_large_stack(|| {
+        let mut printer = Printer::default();
+        views::bench(arguments.depth, &mut |line| {
+            printer.line(line);
+        })?;
+        printer.finish()
+    })
+}

@@ -1,0 +1,93 @@
+//! Standard output of a command: what cannot be written is an error, a reader that has left is the end.
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+#[cfg(unix)]
+use std::{process, thread};
+
+use anyhow::Context;
+#[cfg(unix)]
+use rustix::event::{PollFd, PollFlags, poll};
+#[cfg(unix)]
+use rustix::io::Errno;
+
+use super::Failure;
+
+/// Nobody reads the output any more. That ends a command, but is no error.
+#[derive(Debug)]
+pub(super) struct ReaderGone;
+
+impl fmt::Display for ReaderGone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nobody reads the output any more")
+    }
+}
+
+impl Error for ReaderGone {}
+
+/// What an error of a session means to the program.
+pub(super) fn failure(error: anyhow::Error) -> Failure {
+    match error.downcast_ref::<io::Error>().map(io::Error::kind) {
+        Some(ErrorKind::BrokenPipe) => {
+            Failure { error: ReaderGone.into(), code: 0, is_usage: false }
+        }
+        _ => error.into(),
+    }
+}
+
+/// Prints to standard output, at once.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    written.context("cannot write the output").map_err(failure)
+}
+
+/// Ends the program with `code` as soon as nobody reads standard output any more: a command that prints
+/// nothing for hours would not find out by itself. On systems without `poll` it only finds out by printing.
+pub(super) fn exit_when_unread(code: u8) {
+    #[cfg(unix)]
+    {
+        // Without the thread nothing is lost but some of the processor's time.
+        let _ = thread::Builder::new()
+            .name("output".into())
+            .spawn(move || wait_until_unread().then(|| process::exit(code.into())));
+    }
+    #[cfg(not(unix))]
+    let _ = code;
+}
+
+/// Waits until nobody reads standard output. Whether that has come about; never for a file.
+#[cfg(unix)]
+fn wait_until_unread() -> bool {
+    let output = io::stdout();
+    // To be asked for nothing means to be told only of errors.
+    let mut polled = [PollFd::new(&output, PollFlags::empty())];
+    while let Err(error) = poll(&mut polled, None) {
+        if error != Errno::INTR {
+            return false;
+        }
+    }
+    polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}
+
+/// Prints lines for a function that cannot be told of an error, and keeps the first one for later.
+#[derive(Default)]
+pub(super) struct Printer {
+    failed: Option<Failure>,
+}
+
+impl Printer {
+    /// Prints one line, unless an earlier one could not be printed. Whether there is any use in more.
+    pub(super) fn line(&mut self, line: String) -> bool {
+        if self.failed.is_none() {
+            self.failed = print(&(line + "\n")).err();
+        }
+        self.failed.is_none()
+    }
+
+    /// The first error, if there was one.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        self.failed.map_or(Ok(()), Err)
+    }
+}
