@@ -1,6 +1,6 @@
 //! Move generation: three nested loops over pieces, directions and squares.
 //!
-//! [`scan`] generates pseudo-legal moves in micro-Max's order: squares from any start square, cyclically.
+//! [`scan()`] generates pseudo-legal moves in micro-Max's order: squares from any start square, cyclically.
 //! [`legal_moves`] walks the piece lists and finds [`ChecksAndPins`] first, so that no move has to be made
 //! to test it.
 
