@@ -4,7 +4,8 @@
 use std::time::{Duration, Instant};
 
 use cairn::protocol::{
-    Clock, Command, Go, Info, OpeningsRequest, Position, Reply, Start, Status, Wdl, parse,
+    Clock, Command, Go, Info, OpeningsRequest, OptionDeclaration, OptionType, Position, Reply,
+    Start, Status, Wdl, parse,
 };
 use cairn_engine::search::{Bound, ScoreText};
 use proptest::prelude::*;
@@ -185,6 +186,21 @@ fn lines_of_the_search_are_written_as_guis_expect_them() {
     let text = "nodes 5000 nps 1000 hashfull 3 time 5000";
     assert_eq!(Reply::Status(status).to_string(), format!("info depth 9 {text}"));
     assert_eq!(Reply::Status(Status { depth: 0, ..status }).to_string(), format!("info {text}"));
+}
+
+#[test]
+fn options_are_declared_as_uci_demands() {
+    for (kind, text) in [
+        (OptionType::Spin { default: 16, min: -1, max: 99 }, "spin default 16 min -1 max 99"),
+        (OptionType::Check { default: true }, "check default true"),
+        (OptionType::Combo { default: "b", choices: &["a", "b"] }, "combo default b var a var b"),
+        (OptionType::Text { default: "" }, "string default <empty>"),
+        (OptionType::Text { default: "a b" }, "string default a b"),
+        (OptionType::Button, "button"),
+    ] {
+        let reply = Reply::Option(OptionDeclaration { name: "An Option", kind });
+        assert_eq!(reply.to_string(), format!("option name An Option type {text}"));
+    }
 }
 
 /// Words that lines are made of, the harmful ones among them.
