@@ -1,6 +1,7 @@
 //! `cairn bench`: the node count of the fixed positions, the signature of the build.
 
 use super::output::{Printer, exit_when_unread};
+use super::progress::spinner;
 use super::{Failure, with_large_stack};
 use crate::session::views;
 
@@ -16,7 +17,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     exit_when_unread(0);
     with_large_stack(|| {
-        let mut printer = Printer::default();
+        let mut printer = Printer::new(spinner("searching"));
         views::bench(arguments.depth, &mut |line| {
             printer.line(line);
         })?;

@@ -13,6 +13,7 @@ mod go;
 mod man;
 mod output;
 mod perft;
+mod progress;
 mod replay;
 mod script;
 mod spsa;

@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind, Write};
 use std::{process, thread};
 
 use anyhow::Context;
+use indicatif::ProgressBar;
 #[cfg(unix)]
 use rustix::event::{PollFd, PollFlags, poll};
 #[cfg(unix)]
@@ -72,22 +73,35 @@ fn wait_until_unread() -> bool {
 }
 
 /// Prints lines for a function that cannot be told of an error, and keeps the first one for later.
-#[derive(Default)]
 pub(super) struct Printer {
     failed: Option<Failure>,
+    /// What shows the progress; it makes room for each line.
+    pub(super) progress: ProgressBar,
+}
+
+impl Default for Printer {
+    fn default() -> Printer {
+        Printer::new(ProgressBar::hidden())
+    }
 }
 
 impl Printer {
+    /// A printer beside a bar that shows progress.
+    pub(super) fn new(progress: ProgressBar) -> Printer {
+        Printer { failed: None, progress }
+    }
+
     /// Prints one line, unless an earlier one could not be printed. Whether there is any use in more.
     pub(super) fn line(&mut self, line: String) -> bool {
         if self.failed.is_none() {
-            self.failed = print(&(line + "\n")).err();
+            self.failed = self.progress.suspend(|| print(&(line + "\n"))).err();
         }
         self.failed.is_none()
     }
 
     /// The first error, if there was one.
     pub(super) fn finish(self) -> Result<(), Failure> {
+        self.progress.finish_and_clear();
         self.failed.map_or(Ok(()), Err)
     }
 }

@@ -10,6 +10,7 @@ use cairn_engine::perft;
 use crossbeam_channel::unbounded;
 
 use super::output::{Printer, exit_when_unread, print};
+use super::progress::bar;
 use super::{Failure, bad_usage};
 use crate::protocol::MAX_PERFT;
 
@@ -33,9 +34,10 @@ pub(super) fn run(file: &Path, max_depth: Option<u32>, threads: usize) -> Result
         .map_err(bad_usage)?;
     let entries = parse_suite(&text).with_context(|| name.to_string()).map_err(bad_usage)?;
     exit_when_unread(UNREAD);
-    let mut printer = Printer::default();
+    let mut printer = Printer::new(bar(entries.len() as u64));
     let failed = check_suite(&entries, max_depth.unwrap_or(u32::MAX), threads, &mut |line| {
         printer.line(line);
+        printer.progress.inc(1);
     });
     let summary = format!("{} passed, {failed} failed\n", entries.len() - failed);
     let printed = printer.finish().and_then(|()| print(&summary));
