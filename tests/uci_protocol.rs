@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use cairn::openings::Request;
-use cairn::protocol::{Clock, Command, Go, Info, Position, Reply, Start, Status, parse};
+use cairn::protocol::{Clock, Command, Go, Info, MAX_PERFT, Position, Reply, Start, Status, parse};
 use cairn::wdl::Wdl;
 use cairn_engine::search::{Bound, ScoreText};
 use proptest::prelude::*;
@@ -263,7 +263,7 @@ fn any_command() -> impl Strategy<Value = Command> {
             Command::Help,
             Command::Bench(None),
         ]),
-        any::<u32>().prop_map(Command::Perft),
+        (0..=MAX_PERFT).prop_map(Command::Perft),
         any::<u32>().prop_map(|depth| Command::Bench(Some(depth))),
         (any::<u32>(), any::<u64>(), prop::option::of("[a-z/.]{1,12}")).prop_map(
             |(count, seed, book)| Command::Openings(Request {
