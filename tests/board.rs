@@ -289,17 +289,31 @@ fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
 
 #[test]
 fn checks_are_foreseen() {
-    random_walks(6, 4_000, |_, board, _| {
+    let compare = |board: &mut Board| {
         for mv in board.legal_moves() {
-            if board.is_promotion(mv) || board.is_en_passant(mv) || board.is_castling(mv) {
+            if board.is_en_passant(mv) || board.is_castling(mv) {
                 continue;
             }
             let foreseen = movegen::gives_check(board, mv);
+            let text = board.uci_text(mv, false);
             board.play(mv);
-            assert_eq!(foreseen, board.in_check(), "{} after {mv:?}", board.to_fen());
+            assert_eq!(foreseen, board.in_check(), "{} after {text}", board.to_fen());
             board.unmake(&mut ());
         }
-    });
+    };
+    random_walks(6, 4_000, |_, board, _| compare(board));
+    // Promotions with check: to a queen, as a knight only, through the square that the pawn leaves, by
+    // discovery.
+    for fen in [
+        "4k3/P7/8/8/8/8/8/4K3 w - - 0 1",
+        "8/P1k5/8/8/8/8/8/4K3 w - - 0 1",
+        "8/P7/8/8/8/8/8/k3K3 w - - 0 1",
+        "8/R1P1k3/8/8/8/8/8/4K3 w - - 0 1",
+        "2r1n3/K2P1k2/8/8/8/8/8/8 w - - 0 1",
+        "8/8/8/8/8/3k4/1p1p4/2N1N2K b - - 0 1",
+    ] {
+        compare(&mut Board::from_fen(fen).unwrap());
+    }
 }
 
 #[test]

@@ -144,15 +144,20 @@ fn pushes(board: &Board, us: Side, from: u8, to: u8) -> bool {
     empty(once) && (to == once || twice)
 }
 
-/// Whether a legal move gives check, directly or by discovery. May be wrong for castling, en passant and
-/// promotion: good enough for pruning and ordering, not for the rules.
+/// Whether a legal move gives check, directly, as the piece that a pawn becomes, or by discovery. May be
+/// wrong for castling and en passant: good enough for pruning and ordering, not for the rules.
 #[must_use]
 pub fn gives_check(board: &Board, mv: Move) -> bool {
     let us = board.side_to_move();
     let squares = board.squares();
     let king = board.king(us.other()).raw();
     let (from, to) = (mv.from().raw(), mv.to().raw());
-    if attacks(squares, at(squares, from), to, king, |square| square == from) {
+    let placed = if board.is_promotion(mv) {
+        Piece::new(us, mv.promotion_kind()).raw()
+    } else {
+        at(squares, from)
+    };
+    if attacks(squares, placed, to, king, |square| square == from) {
         return true;
     }
     line_step(king, from) != line_step(king, to) && board.is_open_to_slider(king, from, us)

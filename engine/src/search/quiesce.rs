@@ -129,3 +129,40 @@ impl<E: Evaluator> Thread<'_, E> {
         best
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Board;
+    use crate::eval::Tapered;
+    use crate::search::Control;
+    use crate::search::history::Histories;
+    use crate::search::node::NonPv;
+    use crate::search::tt::CairnTable;
+
+    /// The static evaluation, and what quiescence says to the question whether the score is above 0.
+    fn above_zero(fen: &str) -> (Score, Score) {
+        let board = Board::from_fen(fen).unwrap();
+        let (tt, control) = (CairnTable::new(1).unwrap(), Control::new());
+        let mut histories = Histories::new();
+        let mut thread = Thread::<Tapered>::new(&board, &tt, &mut histories, &control, u64::MAX);
+        let eval = thread.corrected(thread.raw_eval());
+        (eval, thread.quiesce::<NonPv>(Window::null(0), 0, true))
+    }
+
+    #[test]
+    fn quiet_promotions_are_searched_however_bad_it_looks() {
+        for fen in [
+            "8/P5k1/6p1/5p2/8/8/7r/1K6 w - - 0 1",
+            "8/P5k1/6pp/5p1p/8/8/7r/1K5B w - - 0 1",
+            "1k6/7R/8/8/5P2/6P1/p5K1/8 b - - 0 1",
+        ] {
+            let (eval, score) = above_zero(fen);
+            assert!(eval + params::qs_futility_margin() <= 0, "{fen}: {eval}");
+            assert!(score > 0, "{fen}: {score}");
+        }
+        // The new queen would be captured.
+        let (eval, score) = above_zero("r7/P5k1/6p1/5p2/8/8/8/1K6 w - - 0 1");
+        assert!(eval + params::qs_futility_margin() <= 0 && score <= 0, "{eval} {score}");
+    }
+}

@@ -24,35 +24,48 @@ pub(crate) fn see_value(kind: Kind) -> Score {
     }
 }
 
+/// What a promotion gains: the promoted piece less the pawn; 0 for other moves.
+#[inline]
+fn promotion_gain(board: &Board, mv: Move) -> Score {
+    if board.is_promotion(mv) { see_value(mv.promotion_kind()) - params::see_pawn() } else { 0 }
+}
+
+/// What a move captures; castling nothing.
+#[inline]
+fn victim_value(board: &Board, mv: Move) -> Score {
+    match board.piece_on(mv.to()) {
+        Some(_) if board.is_castling(mv) => 0,
+        Some(piece) => see_value(piece.kind()),
+        None if board.is_en_passant(mv) => params::see_pawn(),
+        None => 0,
+    }
+}
+
 /// The most that a capture or promotion can win.
 #[inline]
 pub(crate) fn captured_value(board: &Board, mv: Move) -> Score {
-    let captured =
-        board.piece_on(mv.to()).map_or(params::see_pawn(), |piece| see_value(piece.kind()));
-    if board.is_promotion(mv) { captured + see_value(mv.promotion_kind()) } else { captured }
+    victim_value(board, mv) + promotion_gain(board, mv)
 }
 
 /// The order in which pieces capture, after the pawns.
 const BY_VALUE: [Kind; 5] = [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen, Kind::King];
 
-/// Whether the exchange that a move begins wins at least `threshold` for its side. Castling wins nothing,
-/// promotions nothing but their capture.
+/// Whether the exchange that a move begins wins at least `threshold` for its side. A promotion gains the
+/// promoted piece less the pawn, and puts that piece at risk; castling wins nothing.
 pub(crate) fn see_ge(board: &Board, mv: Move, threshold: Score) -> bool {
     let (from, to) = (mv.from().raw(), mv.to().raw());
     let us = board.side_to_move();
     let Some(moved) = board.piece_on(mv.from()) else { return false };
-    let captured = match board.piece_on(mv.to()) {
-        // Castling: nothing is exchanged.
-        Some(piece) if piece.side() == us => return threshold <= 0,
-        Some(piece) => see_value(piece.kind()),
-        None if board.is_en_passant(mv) => params::see_pawn(),
-        None => 0,
-    };
-    let mut balance = captured - threshold;
+    if board.is_castling(mv) {
+        return threshold <= 0;
+    }
+    let promotes = board.is_promotion(mv);
+    let placed = if promotes { mv.promotion_kind() } else { moved.kind() };
+    let mut balance = captured_value(board, mv) - threshold;
     if balance < 0 {
         return false;
     }
-    balance -= see_value(moved.kind());
+    balance -= see_value(placed);
     if balance >= 0 {
         return true;
     }
@@ -243,6 +256,21 @@ mod tests {
     }
 
     #[test]
+    fn captures_and_promotions_are_worth_what_is_there() {
+        let value = |fen: &str, mv: &str| {
+            let board = Board::from_fen(fen).unwrap();
+            captured_value(&board, board.parse_uci(mv).unwrap())
+        };
+        let (p, r, q) = (params::see_pawn(), params::see_rook(), params::see_queen());
+        assert_eq!(value("1r2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8q"), q - p);
+        assert_eq!(value("1r2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7b8q"), r + q - p);
+        assert_eq!(value("1r2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8r"), r - p);
+        assert_eq!(value("4k3/8/8/2pP4/8/8/8/4K3 w - c6 0 1", "d5c6"), p);
+        assert_eq!(value("4k3/8/8/2pP4/8/8/8/4K3 w - c6 0 1", "d5d6"), 0);
+        assert_eq!(value("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1"), 0);
+    }
+
+    #[test]
     fn vectors_tell_the_same() {
         let Some(vector) = Avx512::new() else { return };
         let more = [
@@ -297,6 +325,16 @@ mod tests {
             ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", 0),
             ("4k3/8/2b5/3n4/8/4N3/8/4K3 w - - 0 1", "e3d5", n - n),
             ("4k3/8/2b5/3b4/8/4N3/8/4K3 w - - 0 1", "e3d5", b - n),
+            // Promotions: to a free square, one that is attacked, one that is attacked and defended; with
+            // a capture; to another piece.
+            ("8/P3k3/8/8/8/8/8/4K3 w - - 0 1", "a7a8q", q - p),
+            ("8/P3k3/8/8/8/8/8/4K3 w - - 0 1", "a7a8n", n - p),
+            ("2r5/P3k3/8/8/8/8/8/4K3 w - - 0 1", "a7a8q", -p),
+            ("2r5/P3k3/8/8/8/8/8/R3K3 w - - 0 1", "a7a8q", r - p),
+            ("1rr5/P3k3/8/8/8/8/8/4K3 w - - 0 1", "a7b8q", r - p),
+            ("1n6/P3k3/8/8/8/8/8/4K3 w - - 0 1", "a7b8r", n + r - p),
+            ("4k3/8/8/8/8/8/4K2p/6N1 b - - 0 1", "h2g1q", n + q - p),
+            ("4k3/8/8/8/8/8/5K1p/6N1 b - - 0 1", "h2g1q", n - p),
         ] {
             assert_eq!(value(fen, mv), expected, "{fen} {mv}");
         }
