@@ -310,7 +310,7 @@ fn checks_are_foreseen() {
         "8/P7/8/8/8/8/8/k3K3 w - - 0 1",
         "8/R1P1k3/8/8/8/8/8/4K3 w - - 0 1",
         "2r1n3/K2P1k2/8/8/8/8/8/8 w - - 0 1",
-        "8/8/8/8/8/3k4/1p1p4/K1N1N3 b - - 0 1",
+        "8/8/8/8/8/3k4/1p1p4/2N1N2K b - - 0 1",
     ] {
         compare(&mut Board::from_fen(fen).unwrap());
     }

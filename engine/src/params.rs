@@ -186,6 +186,9 @@ params! {
     singular_depth_divisor = 2, 2..=4;
     /// Singular extension: margin per ply of depth, in 16ths of a centipawn (CPW, Singular Extensions).
     singular_margin = 24, 8..=64;
+    /// Singular extension: up to this many times the depth of the iteration, in plies from the root (CPW, Singular
+    /// Extensions).
+    singular_ply_factor = 2, 1..=8;
     /// Double extension: how far the others have to fail low (CPW, Singular Extensions).
     singular_double_margin = 20, 0..=60;
     /// Double extension: how many a line may have (CPW, Singular Extensions).

@@ -104,6 +104,7 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             self.limits.depth.map_or(MAX_DEPTH, |depth| depth.clamp(1, MAX_DEPTH as u32) as i32);
         let mut last: Vec<RootLine> = Vec::new();
         for depth in 1..=last_depth {
+            self.thread.root_depth = depth;
             self.thread.seldepth = 0;
             self.control.begin_iteration(depth as u32);
             let mut done: Vec<RootLine> = Vec::new();

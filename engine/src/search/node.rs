@@ -421,7 +421,12 @@ impl<E: Evaluator> Thread<'_, E> {
     #[inline(always)]
     fn singularity<K: NodeKind>(&mut self, node: &NodeContext, mv: Move) -> Singularity {
         match node.tt_entry {
-            Some(entry) if !K::ROOT && node.excluded.is_none() && tt::is_move(entry.mv, mv) => {
+            Some(entry)
+                if !K::ROOT
+                    && node.excluded.is_none()
+                    && tt::is_move(entry.mv, mv)
+                    && prune::may_be_singular(node.ply, self.root_depth) =>
+            {
                 self.singular_search::<K>(node, &entry, mv)
             }
             _ => Singularity::Extend(0),

@@ -165,6 +165,13 @@ pub(crate) fn see_threshold(futility: Score, alpha: Score) -> Score {
     i32::from(futility <= alpha && !is_mate(alpha))
 }
 
+/// Whether a line is short enough for singular extensions: in a forced line each move would be extended, and
+/// the depth never run out.
+#[inline]
+pub(crate) fn may_be_singular(ply: usize, root_depth: i32) -> bool {
+    (ply as i32) < params::singular_ply_factor() * root_depth
+}
+
 /// The search that tests whether a hash move is singular: all others have to fail low against `beta` at
 /// this depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -490,6 +497,15 @@ mod tests {
         let too_shallow = depth - params::singular_depth_slack() - 1;
         assert_eq!(singular_test(&facts, &TtEntry { depth: too_shallow, ..entry }), None);
         assert_eq!(singular_test(&Facts { depth: depth - 1, ..facts }, &entry), None);
+    }
+
+    #[test]
+    fn long_lines_have_no_singular_extensions() {
+        for root_depth in 1..40 {
+            let end = (params::singular_ply_factor() * root_depth) as usize;
+            assert!(may_be_singular(1, root_depth) && may_be_singular(end - 1, root_depth));
+            assert!(!may_be_singular(end, root_depth));
+        }
     }
 
     #[test]

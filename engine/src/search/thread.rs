@@ -88,6 +88,8 @@ pub(super) struct Thread<'a, E: Evaluator> {
     node_limit: u64,
     /// The search has ended: scores returned from now on mean nothing.
     pub(super) stopped: bool,
+    /// The depth of this iteration.
+    pub(super) root_depth: i32,
     /// The longest line of this iteration, in half-moves.
     pub(super) seldepth: usize,
     /// The root moves that may be searched now.
@@ -123,6 +125,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             nodes: 0,
             node_limit,
             stopped: false,
+            root_depth: 0,
             seldepth: 0,
             root_moves: Vec::new(),
             leaves_moves_out: false,

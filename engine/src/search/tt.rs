@@ -148,8 +148,8 @@ pub(crate) fn probe(tt: &CairnTable, keys: Keys) -> Option<TtEntry> {
 }
 
 /// Stores an entry. One of the same position is replaced, unless it is of this search and much deeper, and
-/// the new score is not exact. Else an empty slot, else the entry with the least depth is replaced, where
-/// each search ago counts as some plies. Source: the ageing of H.G. Muller's engines and Stockfish, see
+/// the new score is a bound or quiescence's. Else an empty slot, else the entry with the least depth is
+/// replaced, where each search ago counts as some plies. Source: the ageing of H.G. Muller's engines and Stockfish, see
 /// <https://www.chessprogramming.org/Transposition_Table#Replacement_Strategies>.
 #[inline]
 pub(crate) fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
@@ -168,14 +168,15 @@ pub(crate) fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
             continue;
         }
         if old.check() == check {
-            let known = old.stored();
-            let keeps = new.bound != Bound::Exact
+            let old_entry = old.stored();
+            let is_weaker = new.bound != Bound::Exact || new.depth == 0;
+            let keeps = is_weaker
                 && old.searches_ago(age) == 0
-                && new.depth + params::hash_depth_slack() <= known.depth;
+                && new.depth + params::hash_depth_slack() <= old_entry.depth;
             if keeps {
                 return;
             }
-            new.mv = new.mv.or(known.mv);
+            new.mv = new.mv.or(old_entry.mv);
             slots.store(slot, Packed::new(check, &new, age));
             return;
         }
@@ -257,6 +258,22 @@ mod tests {
         store(&table, keys(11), entry(3));
         assert!(probe(&table, keys(10)).is_some(), "younger entries are worth more");
         assert!(probe(&table, keys(8)).is_some());
+    }
+
+    #[test]
+    fn quiescence_does_not_replace_a_much_deeper_entry() {
+        let tt = CairnTable::new(1).unwrap();
+        for bound in [Bound::Upper, Bound::Lower, Bound::Exact] {
+            let deep = TtEntry { mv: Some(5), score: 3, depth: 9, bound };
+            store(&tt, keys(1), deep);
+            store(&tt, keys(1), TtEntry { mv: None, score: 8, depth: 0, bound: Bound::Exact });
+            assert_eq!(probe(&tt, keys(1)), Some(deep));
+            let exact = TtEntry { mv: Some(6), score: 8, depth: 1, bound: Bound::Exact };
+            store(&tt, keys(1), exact);
+            assert_eq!(probe(&tt, keys(1)), Some(exact), "else an exact score replaces any other");
+            store(&tt, keys(1), TtEntry { depth: 0, ..exact });
+            assert_eq!(probe(&tt, keys(1)).unwrap().depth, 0, "as deep as that, almost");
+        }
     }
 
     #[test]
