@@ -5,7 +5,7 @@ Each opponent gets a match of its own (see match.sh): one that was broken off go
 is given again. The results are kept in ladder.csv in the folder of --out, together with those of
 earlier builds and clocks. From all of them a rating is fitted by maximum likelihood, with the opponents
 at the ratings of the table, and drawn in ladder.svg. Error bars are 95 % and know nothing of errors in
-the opponents' ratings, which are good to about 100 Elo.
+the opponents' ratings, which are good to about 100 Elo. Needs the libraries of scripts/requirements.txt.
 
     scripts/ladder.py --games 100 --tc 8+0.08
     scripts/ladder.py --only toga2,fruit --opponent fruit=/opt/fruit/fruit --opponent reckless-0.4=./reckless
@@ -20,16 +20,20 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 import arena
+import libraries
+
+with libraries.needed():
+    import matplotlib
+    import numpy as np
+    from matplotlib.figure import Figure
+    from scipy import optimize, special
 
 LADDER_COLUMNS = ["player", "tc", "opponent", "games", "wins", "draws", "losses", "squares"]
 
-# How many steps the fit may take, and when it has ended, in Elo.
-FIT_STEPS = 200
+# How precise the fit is, in Elo.
 FIT_PRECISION = 1e-6
-LONGEST_FIT_STEP = 200.0
 
 # Elo per natural logarithm of the odds.
 ELO_PER_LOGIT = 400.0 / math.log(10.0)
@@ -106,41 +110,30 @@ def fit(results: Results, anchors: dict[str, int]) -> dict[Player, Rating]:
 
 
 def fit_one(played: Sequence[tuple[int, arena.Tally]]) -> Rating:
-    """Newton's method on the likelihood, which has one maximum. The error comes from its curvature there;
-    draws, which vary less than wins and losses, make it a little too wide."""
-    value = sum(anchor * tally.games for anchor, tally in played) / sum(tally.games for _, tally in played)
-    weight = 0.0
-    for _ in range(FIT_STEPS):
-        surplus = weight = 0.0
-        for anchor, tally in played:
-            expected = arena.score_of(value - anchor)
-            surplus += tally.games * (tally.score - expected)
-            weight += tally.games * expected * (1.0 - expected)
-        step = max(-LONGEST_FIT_STEP, min(LONGEST_FIT_STEP, ELO_PER_LOGIT * surplus / weight))
-        value += step
-        if abs(step) < FIT_PRECISION:
-            break
+    """The rating with which as many points are expected as were won: there the likelihood has its maximum. The
+    error comes from its curvature; draws, which vary less than wins and losses, make it a little too wide."""
+    anchors, games, scores = np.array([(anchor, tally.games, tally.score) for anchor, tally in played]).T
+
+    def expected(rating: float):
+        return special.expit((rating - anchors) / ELO_PER_LOGIT)
+
+    # This far from all anchors less than half a point is expected, or lost, which is the least that there is.
+    far = arena.elo_of(1.0 - 0.25 / games.sum())
+    value = optimize.brentq(
+        lambda rating: np.sum(games * (scores - expected(rating))),
+        anchors.min() - far,
+        anchors.max() + far,
+        xtol=FIT_PRECISION,
+    )
+    weight = np.sum(games * expected(value) * (1.0 - expected(value)))
     return Rating(value, arena.ERROR_BAR * ELO_PER_LOGIT / math.sqrt(weight))
 
 
 # The chart
 
-WIDTH = 960
-TOP, ROW, BOTTOM = 86, 34, 62
-CHARACTER = 7.3
-STYLE = """
-    text { font: 13px sans-serif; fill: #24292f; }
-    .title { font-size: 17px; font-weight: bold; }
-    .faint { fill: #6e7781; }
-    .grid { stroke: #e3e6e9; }
-    .axis { stroke: #6e7781; }
-    .band { fill: #2f6fb5; opacity: 0.13; }
-    .fit { stroke: #2f6fb5; stroke-width: 1.5; }
-    .bar { stroke: #2f6fb5; stroke-width: 2; }
-    .point { fill: #2f6fb5; }
-    .anchor { fill: white; stroke: #6e7781; stroke-width: 1.5; }
-"""
-
+# Inches.
+WIDTH, ROW, MARGINS = 10.0, 0.36, 1.6
+BLUE, GREY = "#2f6fb5", "#6e7781"
 
 @dataclass(frozen=True)
 class Row:
@@ -187,81 +180,50 @@ def chart_rows(results: Results, player: Player, ratings: dict[Player, Rating], 
     return rows
 
 
-class Chart:
-    """The chart as SVG: the rating that the games against each opponent speak for, and the fit."""
+def draw(rows: Sequence[Row], player: Player, rating: Rating | None) -> Figure:
+    """The chart: the rating that the games against each opponent speak for, and the fit as a band across all."""
+    figure = Figure(figsize=(WIDTH, MARGINS + ROW * len(rows)), layout="constrained")
+    figure.suptitle(f"Cairn {player}: {rating or 'no rating yet'}", x=0.01, ha="left", weight="bold")
+    axes = figure.add_subplot()
+    axes.set_title(
+        "Points: what the games against each opponent speak for, with 95 % bars. Diamonds: the opponents.",
+        loc="left",
+        size="small",
+        color=GREY,
+    )
+    if rating:
+        axes.axvspan(rating.value - rating.error, rating.value + rating.error, color=BLUE, alpha=0.13, lw=0)
+        axes.axvline(rating.value, color=BLUE, lw=1)
+    for height, row in enumerate(rows):
+        ends = [end for end in (row.low, row.high) if end is not None]
+        axes.plot(ends, [height] * len(ends), "|", color=BLUE, ms=9, mew=1.5)
+        for values, style in (([row.anchor], "D"), ([row.value], "o")):
+            shown = [value for value in values if value is not None]
+            colours = {"mfc": "white", "mec": GREY} if style == "D" else {"color": BLUE}
+            axes.plot(shown, [height] * len(shown), style, ms=7, zorder=3, **colours)
+    axes.margins(x=0.05)
+    # A bar without an end goes to the edge of the plot.
+    left, right = axes.get_xlim()
+    for height, row in enumerate(rows):
+        axes.hlines(height, left if row.low is None else row.low, right if row.high is None else row.high, color=BLUE)
+    axes.set_xlim(left, right)
+    axes.set_xlabel("rating (Elo)", color=GREY)
+    axes.grid(axis="x", color="#e3e6e9")
+    axes.set_axisbelow(True)
+    axes.set_yticks(range(len(rows)), [row.label for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    notes = axes.secondary_yaxis("right")
+    notes.set_yticks(range(len(rows)), [row.note for row in rows])
+    for side in (axes, notes):
+        side.tick_params(axis="y", length=0)
+        side.spines[:].set_visible(False)
+    return figure
 
-    def __init__(self, rows: Sequence[Row], player: Player, rating: Rating | None):
-        self.rows, self.player, self.rating = rows, player, rating
-        values = [v for row in rows for v in (row.anchor, row.low, row.value, row.high) if v is not None]
-        if rating:
-            values += [rating.value - rating.error, rating.value + rating.error]
-        span = max(values) - min(values)
-        self.step = next((step for step in (50, 100, 200, 400) if span <= 9 * step), 800)
-        self.low = self.step * math.floor((min(values) - self.step / 4) / self.step)
-        self.high = self.step * math.ceil((max(values) + self.step / 4) / self.step)
-        self.left = 30 + CHARACTER * max(len(row.label) for row in rows)
-        self.right = WIDTH - 30 - CHARACTER * max(len(row.note) for row in rows)
-        self.bottom = TOP + ROW * len(rows)
-        self.parts: list[str] = []
 
-    def x(self, value: float) -> float:
-        """Where a rating lies."""
-        return round(self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left), 1)
-
-    def line(self, style: str, x1: float, y1: float, x2: float, y2: float) -> None:
-        self.parts.append(f'<line class="{style}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>')
-
-    def text(self, x: float, y: float, words: str, side: str = "start", style: str = "label") -> None:
-        self.parts.append(f'<text class="{style}" x="{x:.1f}" y="{y}" text-anchor="{side}">{escape(words)}</text>')
-
-    def draw(self) -> str:
-        """The whole picture."""
-        height = self.bottom + BOTTOM
-        size = f'width="{WIDTH}" height="{height}"'
-        self.parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {height}">',
-            f"<style>{STYLE}</style>",
-            f'<rect {size} fill="white"/>',
-        ]
-        self.text(20, 32, f"Cairn {self.player}: {self.rating or 'no rating yet'}", style="title")
-        legend = "Points: what the games against each opponent speak for, with 95 % bars. Diamonds: the opponents."
-        self.text(20, 54, legend, style="faint")
-        self.draw_axis()
-        for number, row in enumerate(self.rows):
-            self.draw_row(row, TOP + ROW * number + ROW / 2 - 6)
-        return "\n".join([*self.parts, "</svg>", ""])
-
-    def draw_axis(self) -> None:
-        """The ratings below, the lines above them, and the fit as a band across all rows."""
-        top = TOP - 12
-        for tick in range(self.low, self.high + 1, self.step):
-            self.line("grid", self.x(tick), top, self.x(tick), self.bottom)
-            self.text(self.x(tick), self.bottom + 20, str(tick), "middle")
-        if self.rating:
-            left, right = (self.x(self.rating.value + sign * self.rating.error) for sign in (-1, 1))
-            size = f'width="{right - left:.1f}" height="{self.bottom - top}"'
-            self.parts.append(f'<rect class="band" x="{left}" y="{top}" {size}/>')
-            self.line("fit", self.x(self.rating.value), top, self.x(self.rating.value), self.bottom)
-        self.line("axis", self.x(self.low), self.bottom, self.x(self.high), self.bottom)
-        self.text(self.x((self.low + self.high) / 2), self.bottom + 44, "rating (Elo)", "middle", "faint")
-
-    def draw_row(self, row: Row, y: float) -> None:
-        """One opponent or build. Labels stand beside the plot, where none covers another."""
-        self.text(self.left - 14, y + 5, row.label, "end")
-        self.text(self.right + 14, y + 5, row.note)
-        if row.anchor is not None:
-            middle = self.x(row.anchor)
-            corners = f"{middle},{y - 6} {middle + 6},{y} {middle},{y + 6} {middle - 6},{y}"
-            self.parts.append(f'<polygon class="anchor" points="{corners}"/>')
-        # A bar without an end goes to the edge of the plot, and has no stroke across it there.
-        low = self.low if row.low is None else row.low
-        high = self.high if row.high is None else row.high
-        self.line("bar", self.x(low), y, self.x(high), y)
-        for end in (row.low, row.high):
-            if end is not None:
-                self.line("bar", self.x(end), y - 5, self.x(end), y + 5)
-        if row.value is not None:
-            self.parts.append(f'<circle class="point" cx="{self.x(row.value)}" cy="{y}" r="5"/>')
+def save(figure: Figure, path: Path) -> None:
+    """Writes a picture. The same figure makes the same file, and its text stays text."""
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ladder", "font.family": "sans-serif"}):
+        figure.savefig(path, metadata={"Date": None})
 
 
 # Playing
@@ -300,7 +262,7 @@ def show(path: Path, results: Results, player: Player) -> None:
     ratings = fit(results, anchors)
     rows = chart_rows(results, player, ratings, anchors)
     if rows:
-        (path / "ladder.svg").write_text(Chart(rows, player, ratings.get(player)).draw())
+        save(draw(rows, player, ratings.get(player)), path / "ladder.svg")
     for who in sorted({who for who, _ in results}):
         print(f"Cairn {who}: {ratings.get(who, 'no rating: all games won, or all lost')}")
 

@@ -6,8 +6,8 @@ nearest to what its games so far say of it. All games are played at one clock, o
 most; where it cuts searches of the levels short too, their table says nothing. From all games a rating is
 fitted to each figure, with the opponents at the ratings of the table. Error bars are 95 % and know nothing of
 errors in the opponents' ratings. Matches are kept in the folder of --out, and go on where they were when the
-same command is given again. At the end stands the table for uci/src/session/level.rs with which each figure would play
-as strongly as it says.
+same command is given again. At the end stands the table (uci/levels.csv) with which each figure would play as
+strongly as it says. Needs the libraries of scripts/requirements.txt.
 
     scripts/levels.py --figures 800,1100,1400,1700,2000,2300,2600 --games 60
 """
@@ -15,14 +15,21 @@ as strongly as it says.
 from __future__ import annotations
 
 import argparse
+import csv
+import itertools
 import math
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import arena
-from ladder import ELO_PER_LOGIT, FIT_STEPS
+import libraries
+
+with libraries.needed():
+    import numpy as np
+    from scipy import optimize, special
+
+from ladder import ELO_PER_LOGIT
 
 # How many opponents a figure meets, and how far off they may be.
 OPPONENTS = 2
@@ -39,104 +46,87 @@ MICROMAX_RATING = 1500
 # were won, and is too small to bend it elsewhere.
 PRIOR_GAMES = 0.2
 
-LEVEL_SOURCE = arena.ROOT / "uci/src/session/level.rs"
+# The table of levels, which the program is built with, and its columns.
+LEVELS = arena.ROOT / "uci/levels.csv"
+COLUMNS = ("elo", "nodes", "quiet_percent")
+
+# How small the slope of the likelihood is when the fit has ended, in games.
+FIT_PRECISION = 1e-8
 
 Game = tuple[str, str, arena.Tally]
 Rating = tuple[float, float]
+Level = tuple[int, int, int]
 
 
 def fit(results: Sequence[Game], anchors: dict[str, float]) -> dict[str, Rating]:
-    """The likeliest ratings of all who are no anchors, by Newton's method, and half of their 95 % intervals.
-    Who is not connected to an anchor by games can have none: there must not be such players."""
+    """The likeliest ratings of all who are no anchors, and half of their 95 % intervals, which come from the
+    curvature of the likelihood at its maximum. Who is not connected to an anchor by games can have none: there
+    must not be such players."""
     names = sorted({name for a, b, _ in results for name in (a, b) if name not in anchors})
-    index = {name: number for number, name in enumerate(names)}
     start = sum(anchors.values()) / len(anchors)
-    values = [start] * len(names)
-    information: list[list[float]] = []
-    for _ in range(FIT_STEPS):
-        surplus = [0.0] * len(names)
-        information = [[0.0] * len(names) for _ in names]
-        for a, b, tally in results:
-            rating = {name: anchors.get(name, values[index[name]] if name in index else 0.0) for name in (a, b)}
-            expected = arena.score_of(rating[a] - rating[b])
-            games = tally.games + PRIOR_GAMES
-            points = tally.score * tally.games + PRIOR_GAMES / 2
-            weight = games * expected * (1.0 - expected)
-            for one, sign in ((a, 1.0), (b, -1.0)):
-                if one in index:
-                    surplus[index[one]] += sign * (points - games * expected)
-                    information[index[one]][index[one]] += weight
-            if a in index and b in index:
-                information[index[a]][index[b]] -= weight
-                information[index[b]][index[a]] -= weight
-        steps = solve(information, surplus)
-        values = [value + max(-200.0, min(200.0, ELO_PER_LOGIT * step)) for value, step in zip(values, steps)]
-        if max(map(abs, steps)) < 1e-6:
-            break
-    errors = []
-    for number in range(len(names)):
-        unit = [float(number == other) for other in range(len(names))]
-        variance = solve(information, unit)[number]
-        errors.append(arena.ERROR_BAR * ELO_PER_LOGIT * math.sqrt(variance))
-    return {name: (values[index[name]], errors[index[name]]) for name in names}
+    games = np.array([tally.games + PRIOR_GAMES for _, _, tally in results])
+    points = np.array([tally.score * tally.games + PRIOR_GAMES / 2 for _, _, tally in results])
+    # In logits above the start, a match has a difference of `pairing @ ratings + known`.
+    pairing = np.array([[float(name == a) - float(name == b) for name in names] for a, b, _ in results])
+    known = np.array([anchors.get(a, start) - anchors.get(b, start) for a, b, _ in results]) / ELO_PER_LOGIT
+
+    def surprise(ratings):
+        """The negated logarithm of the likelihood."""
+        difference = pairing @ ratings + known
+        return -np.sum(points * special.log_expit(difference) + (games - points) * special.log_expit(-difference))
+
+    def slope(ratings):
+        return pairing.T @ (games * special.expit(pairing @ ratings + known) - points)
+
+    def curvature(ratings):
+        expected = special.expit(pairing @ ratings + known)
+        return (pairing.T * (games * expected * (1.0 - expected))) @ pairing
+
+    found = optimize.minimize(
+        surprise,
+        np.zeros(len(names)),
+        jac=slope,
+        hess=curvature,
+        method="trust-exact",
+        options={"gtol": FIT_PRECISION},
+    )
+    values = start + ELO_PER_LOGIT * found.x
+    errors = arena.ERROR_BAR * ELO_PER_LOGIT * np.sqrt(np.diag(np.linalg.inv(curvature(found.x))))
+    return {name: (float(value), float(error)) for name, value, error in zip(names, values, errors)}
 
 
-def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """The solution of a few linear equations, by elimination."""
-    rows = [[*row, value] for row, value in zip(matrix, right)]
-    for column in range(len(rows)):
-        pivot = max(range(column, len(rows)), key=lambda row: abs(rows[row][column]))
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        for row in range(len(rows)):
-            if row != column:
-                factor = rows[row][column] / rows[column][column]
-                rows[row] = [value - factor * above for value, above in zip(rows[row], rows[column])]
-    return [row[-1] / row[number] for number, row in enumerate(rows)]
+def read_levels(path: Path = LEVELS) -> list[Level]:
+    """The table of levels: figure, nodes and quiet_percent."""
+    with open(path, newline="") as file:
+        elo, nodes, quiet_percent = COLUMNS
+        return [(int(row[elo]), int(row[nodes]), int(row[quiet_percent])) for row in csv.DictReader(file)]
 
 
-def read_levels(source: str) -> tuple[int, int, list[tuple[int, int]]]:
-    """The first figure of uci/src/session/level.rs, the step from one to the next, and their nodes and attention."""
-    first, step = (int(re.search(rf"const {name}: u32 = (\d+);", source)[1]) for name in ("MIN_ELO", "STEP"))
-    table = re.search(r"const LEVELS: .*?= \[(.*?)\];", source, re.DOTALL)[1]
-    rows = re.findall(r"\(([\d_]+), (\d+)\)", table)
-    return first, step, [(int(nodes.replace("_", "")), int(attention)) for nodes, attention in rows]
-
-
-def level_of(figure: float, source: str) -> tuple[float, float]:
-    """What a figure stands for as `Level::of` reckons it: nodes and attention, in proportion between rows."""
-    first, step, levels = read_levels(source)
-    place = min(max((figure - first) / step, 0.0), len(levels) - 1.0)
-    row = min(int(place), len(levels) - 2)
-    low, high = levels[row], levels[row + 1]
-    nodes, attention = (a + (b - a) * (place - row) for a, b in zip(low, high))
-    return nodes, attention
+def level_of(figure: float, table: Sequence[Level]) -> tuple[float, float]:
+    """What a figure stands for as `Level::of` reckons it: nodes and quiet_percent, in proportion between rows."""
+    figures, nodes, quiet_percent = zip(*table)
+    return float(np.interp(figure, figures, nodes)), float(np.interp(figure, figures, quiet_percent))
 
 
 def climb(ratings: Sequence[tuple[float, Rating]]) -> list[tuple[float, float]]:
     """Figures with ratings that rise with them: where they do not, neighbours are put together, each weighing as
     much as it is certain (isotonic regression)."""
-    pools: list[tuple[float, float, float]] = []
-    for figure, (rating, error) in sorted(ratings):
-        pools.append((figure, rating, 1.0 / error**2))
-        while len(pools) > 1 and pools[-2][1] >= pools[-1][1]:
-            (figure_a, rating_a, a), (figure_b, rating_b, b) = pools[-2:]
-            mean = ((figure_a * a + figure_b * b) / (a + b), (rating_a * a + rating_b * b) / (a + b), a + b)
-            pools[-2:] = [mean]
-    return [(figure, rating) for figure, rating, _ in pools]
+    figures, values, errors = np.array([(figure, *rating) for figure, rating in sorted(ratings)]).T
+    found = optimize.isotonic_regression(values, weights=1.0 / errors**2)
+    pools = [slice(first, last) for first, last in itertools.pairwise(found.blocks)]
+    return [
+        (float(np.average(figures[pool], weights=errors[pool] ** -2.0)), float(found.x[pool.start])) for pool in pools
+    ]
 
 
-def table_for(ratings: Sequence[tuple[float, Rating]], source: str) -> list[tuple[int, int, int]]:
-    """Figures with the nodes and attention that stand for them, if figures as they are now have these ratings."""
-    _, step, _ = read_levels(source)
-    points = climb(ratings)
+def table_for(ratings: Sequence[tuple[float, Rating]], table: Sequence[Level]) -> list[Level]:
+    """The table of levels that makes figures true, if those of `table` have these ratings."""
+    step = table[1][0] - table[0][0]
+    figures, values = zip(*climb(ratings))
     rows = []
-    for wanted in range(math.ceil(points[0][1] / step) * step, math.floor(points[-1][1]) + 1, step):
-        for (low, low_rating), (high, high_rating) in zip(points, points[1:]):
-            if low_rating <= wanted <= high_rating:
-                figure = low + (high - low) * (wanted - low_rating) / (high_rating - low_rating)
-                nodes, attention = level_of(figure, source)
-                rows.append((wanted, round(nodes), round(attention)))
-                break
+    for wanted in range(math.ceil(values[0] / step) * step, math.floor(values[-1]) + 1, step):
+        nodes, quiet_percent = level_of(float(np.interp(wanted, values, figures)), table)
+        rows.append((wanted, round(nodes), round(quiet_percent)))
     return rows
 
 
@@ -211,11 +201,7 @@ def run_levels(arguments: Sequence[str]) -> int:
     measured = [(float(figure), ratings[name_of(figure)]) for figure in reversed(figures)]
     for figure, (value, error) in measured:
         print(f"UCI_Elo {figure:.0f}: {value:.0f} +/- {error:.0f}")
-    rows = table_for(measured, LEVEL_SOURCE.read_text())
-    if rows:
-        print(f"MIN_ELO = {rows[0][0]}, MAX_ELO = {rows[-1][0]}")
-    for wanted, nodes, attention in rows:
-        print(f"    ({nodes}, {attention}), // {wanted}")
+    csv.writer(sys.stdout, lineterminator="\n").writerows([COLUMNS, *table_for(measured, read_levels())])
     return 0
 
 

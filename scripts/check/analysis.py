@@ -4,7 +4,7 @@
 Checks MultiPV analysis (complete iterations, legal lines, scores in order), infinite analysis that is
 broken off, a stream of analyses back to back, games with pondering against itself with hits and
 misses, and positions without a move. Whatever python-chess logs as wrong counts as a failure. Needs
-the package `chess` (pip install chess).
+python-chess (scripts/requirements.txt).
 
     scripts/check/analysis.py --engine target/release/cairn
 """
@@ -14,9 +14,15 @@ import logging
 import random
 import sys
 import time
+from pathlib import Path
 
-import chess
-import chess.engine
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import libraries
+
+with libraries.needed():
+    import chess
+    import chess.engine
 
 POSITIONS = [
     chess.STARTING_FEN,

@@ -2,7 +2,7 @@
 """Runs a UCI engine through a test suite of positions in EPD with best moves (bm) or moves to avoid (am).
 
 One thread, a fresh game for each position. Prints the positions that were not solved and the count of
-those that were. Needs the package `chess` (pip install chess).
+those that were. Needs python-chess (scripts/requirements.txt).
 
     scripts/check/epd.py suite.epd --engine target/release/cairn --time 1
     scripts/check/epd.py suite.epd --nodes 1000000 --at-least 285
@@ -12,9 +12,15 @@ import argparse
 import re
 import sys
 import time
+from pathlib import Path
 
-import chess
-import chess.engine
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import libraries
+
+with libraries.needed():
+    import chess
+    import chess.engine
 
 
 def arguments():

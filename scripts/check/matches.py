@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks how the match scripts read games, count, go on with a match, record it, and fit ratings and chances.
-Plays nothing.
+Plays nothing. Needs the libraries of scripts/requirements.txt.
 
-scripts/check/matches.py
+    scripts/check/matches.py
 """
 
 import contextlib
@@ -11,6 +11,7 @@ import math
 import random
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -125,6 +126,22 @@ class Games(unittest.TestCase):
         self.assertEqual(text, "target/release/cairn --opponent fruit=fruit --tc 1+0.01")
 
 
+class Libraries(unittest.TestCase):
+    def test_a_missing_one_is_named_and_matches_need_none(self) -> None:
+        scripts = arena.SCRIPTS
+        needy = [scripts / name for name in ("ladder.py", "levels.py", "wdl.py", "check/speed.py", "check/play.py")]
+        for script in [*needy, scripts / "arena.py"]:
+            # Without site, nothing but the standard library is found.
+            command = [sys.executable, "-S", str(script), "--help"]
+            result = subprocess.run(command, capture_output=True, text=True)
+            if script in needy:
+                self.assertEqual(result.returncode, 2)
+                said = rf"^{script.name} needs the Python library \w+: .* -m pip install -r .*requirements\.txt\n$"
+                self.assertRegex(result.stderr, said)
+            else:
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+
 class Records(unittest.TestCase):
     def test_a_match_is_recorded_once_for_each_number_of_games(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -189,7 +206,7 @@ class Chances(unittest.TestCase):
             self.assertTrue(abs(found[0] - centre) <= 1 and abs(found[1] - slope) <= 1, found)
 
     def test_what_the_program_cannot_reckon_is_known(self) -> None:
-        source = (arena.ROOT / "uci/src/session/wdl.rs").read_text()
+        source = next(arena.ROOT.glob("uci/src/**/wdl.rs")).read_text()
         names = ("CENTRE", "SLOPE", "DECIDED", "LARGEST_EXPONENT")
         values = [int(re.search(rf"const {name}: i32 = (\d+);", source)[1]) for name in names]
         self.assertEqual(values[2:], [wdl.DECIDED, wdl.LARGEST_EXPONENT])
@@ -198,7 +215,7 @@ class Chances(unittest.TestCase):
 
 
 class Levels(unittest.TestCase):
-    SOURCE = levels.LEVEL_SOURCE.read_text()
+    TABLE = levels.read_levels()
 
     def test_ratings_of_figures_are_found_again(self) -> None:
         anchors = {"low": 1500.0, "middle": 2100.0, "high": 2900.0}
@@ -239,30 +256,30 @@ class Levels(unittest.TestCase):
         self.assertEqual([tuple(map(round, point)) for point in falling], [(2, 400)])
 
     def test_figures_stand_for_the_rows_of_the_table(self) -> None:
-        first, step, rows = levels.read_levels(self.SOURCE)
-        self.assertGreater(len(rows), 2)
-        for number, row in enumerate(rows):
-            self.assertEqual(levels.level_of(first + number * step, self.SOURCE), row)
-        self.assertEqual(levels.level_of(first - step, self.SOURCE), rows[0])
-        self.assertEqual(levels.level_of(first + (len(rows) + 5) * step, self.SOURCE), rows[-1])
-        middle = tuple((low + high) / 2 for low, high in zip(rows[0], rows[1]))
-        self.assertEqual(levels.level_of(first + step / 2, self.SOURCE), middle)
+        (first, *lowest), (second, *second_lowest), *_ = self.TABLE
+        step = second - first
+        self.assertGreater(len(self.TABLE), 2)
+        for number, (figure, nodes, quiet_percent) in enumerate(self.TABLE):
+            self.assertEqual(figure, first + number * step)
+            self.assertEqual(levels.level_of(figure, self.TABLE), (nodes, quiet_percent))
+        self.assertEqual(levels.level_of(first - step, self.TABLE), tuple(lowest))
+        self.assertEqual(levels.level_of(first + 99 * step, self.TABLE), self.TABLE[-1][1:])
+        middle = tuple((low + high) / 2 for low, high in zip(lowest, second_lowest))
+        self.assertEqual(levels.level_of(first + step / 2, self.TABLE), middle)
 
     def test_a_new_table_rises(self) -> None:
-        first, step, rows = levels.read_levels(self.SOURCE)
-        last = first + (len(rows) - 1) * step
+        first, step, last = self.TABLE[0][0], self.TABLE[1][0] - self.TABLE[0][0], self.TABLE[-1][0]
         figures = [float(figure) for figure in range(first, last + 1, 3 * step)]
         # Ratings that are what the figures say leave the table as it is.
-        same = levels.table_for([(figure, (figure, 50.0)) for figure in figures], self.SOURCE)
-        covered = int(figures[-1] - first) // step + 1
-        self.assertEqual(same, [(first + n * step, *row) for n, row in enumerate(rows[:covered])])
+        same = levels.table_for([(figure, (figure, 50.0)) for figure in figures], self.TABLE)
+        self.assertEqual(same, [row for row in self.TABLE if row[0] <= figures[-1]])
         choose = random.Random(3)
         noisy = [(figure, (700 + 0.8 * figure + choose.gauss(0, 150), choose.uniform(40, 120))) for figure in figures]
-        table = levels.table_for(noisy, self.SOURCE)
+        table = levels.table_for(noisy, self.TABLE)
         self.assertGreater(len(table), 2)
-        for (wanted, nodes, attention), (next_wanted, more_nodes, more_attention) in zip(table, table[1:]):
+        for (wanted, nodes, quiet_percent), (next_wanted, more_nodes, more_percent) in zip(table, table[1:]):
             self.assertEqual(next_wanted, wanted + step)
-            self.assertTrue(nodes < more_nodes and attention <= more_attention, table)
+            self.assertTrue(nodes < more_nodes and quiet_percent <= more_percent, table)
 
     def test_the_nearest_opponents_are_chosen(self) -> None:
         ratings = {"a": 1000, "b": 1500, "c": 2000}
@@ -315,9 +332,20 @@ class Statistics(unittest.TestCase):
             self.assertEqual(ladder.read_ladder(path), results)
         for who in (player, ladder.Player("lost", "1+0.01")):
             rows = ladder.chart_rows(results, who, ratings, anchors)
-            picture = ElementTree.fromstring(ladder.Chart(rows, who, ratings.get(who)).draw())
-            points = [float(element.get("cx", "0")) for element in picture.iter("{http://www.w3.org/2000/svg}circle")]
-            self.assertTrue(points and all(0 < x < ladder.WIDTH for x in points))
+            figure = ladder.draw(rows, who, ratings.get(who))
+            axes = figure.axes[0]
+            left, right = axes.get_xlim()
+            # All is in the picture: diamonds, points and the ends of their bars.
+            values = [v for row in rows for v in (row.anchor, row.low, row.value, row.high) if v is not None]
+            self.assertTrue(all(left < value < right for value in values), (left, right, values))
+            self.assertEqual([label.get_text() for label in axes.get_yticklabels()], [row.label for row in rows])
+            with tempfile.TemporaryDirectory() as folder:
+                paths = [Path(folder) / name for name in ("a.svg", "b.svg")]
+                for path in paths:
+                    ladder.save(ladder.draw(rows, who, ratings.get(who)), path)
+                self.assertEqual(*(path.read_bytes() for path in paths))
+                words = "".join(ElementTree.parse(paths[0]).getroot().itertext())
+            self.assertIn(f"Cairn {who}", words)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 Fails on an illegal move, a move after the time has run out (no margin), a crash, a move that does not
 come at all, and whatever else python-chess logs as wrong. With --ponder both sides think on the other's
 time, and there have to be hits. --styles plays all games in each of these styles, and lets both
-sides have it if the opponent is Cairn itself. Needs the package `chess` (pip install chess).
+sides have it if the opponent is Cairn itself. Needs python-chess (scripts/requirements.txt).
 
     scripts/check/play.py --engine target/release/cairn --opponent stockfish \
         --opponent-option UCI_LimitStrength=true --opponent-option UCI_Elo=1350 --games 20
@@ -17,9 +17,15 @@ import random
 import shutil
 import sys
 import time
+from pathlib import Path
 
-import chess
-import chess.engine
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import libraries
+
+with libraries.needed():
+    import chess
+    import chess.engine
 
 
 def arguments():

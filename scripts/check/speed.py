@@ -5,7 +5,7 @@ Both search each position in turns, so that whatever else the machine does meets
 position is the median of its rounds, and the ratio of the run the median of the positions: above 1, A is
 the faster. Where the file of a program happens to lie in memory makes up to 6 % between it and its own copy:
 for small differences have each round begin with new copies. What counts as a node is every engine's own
-affair. Engines are named as for match.sh. Needs the package `chess` (pip install chess).
+affair. Engines are named as for match.sh. Needs python-chess (scripts/requirements.txt).
 
     scripts/check/speed.py cairn toga2
     scripts/check/speed.py target/new target/old --copies --seconds 0.1 --rounds 20
@@ -19,12 +19,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-import chess
-import chess.engine
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import arena
+import libraries
+
+with libraries.needed():
+    import chess
+    import chess.engine
 
 # From games of the engine against itself: openings, middlegames, endgames.
 POSITIONS = (

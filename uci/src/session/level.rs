@@ -4,46 +4,67 @@
 //! Which moves it overlooks depends on the position alone, so a level plays the same move on every
 //! machine and can be replayed like any other search.
 //!
-//! `scripts/levels.py` measured the table: games of nine levels with each other, with micro-Max at 1500
+//! `scripts/levels.py` measured the table, `levels.csv`: games of nine levels with each other, with micro-Max at 1500
 //! and with engines of 1740 to 2700 points, at 4+0.04, on a scale close to CCRL Blitz. Errors (95 %) are
 //! 70 points from 1300 up, 110 at 1150 and 200 below, and the ratings of those engines are good to about
 //! 100. The values are for the strong style; the historical one gets the same nodes.
 
+/// The table, which `scripts/levels.py` reads too: a heading, then in each line a figure, its nodes and
+/// the percentage of quiet moves that it sees, from the weakest level to the strongest.
+const TABLE: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/levels.csv"));
+
+/// Its rows as numbers, read at compile time.
+const LEVELS: [[u64; 3]; count_lines(TABLE) - 1] = read_levels();
+
 /// The weakest level.
-pub const MIN_ELO: u32 = 800;
+pub const MIN_ELO: u32 = LEVELS[0][0] as u32;
 
 /// The strongest level.
-pub const MAX_ELO: u32 = 2800;
+pub const MAX_ELO: u32 = LEVELS[LEVELS.len() - 1][0] as u32;
 
-/// The points of Elo between two levels of the table.
-const STEP: u32 = 100;
+/// How many points of Elo lie between two levels of the table.
+const STEP: u32 = LEVELS[1][0] as u32 - MIN_ELO;
 
-/// The levels from [`MIN_ELO`] to [`MAX_ELO`], [`STEP`] points apart: nodes, and percent of quiet moves.
-const LEVELS: [(u64, u8); 21] = [
-    (102, 35),
-    (154, 39),
-    (222, 42),
-    (354, 47),
-    (562, 52),
-    (890, 56),
-    (1395, 61),
-    (2144, 66),
-    (3307, 70),
-    (4995, 74),
-    (7391, 78),
-    (10_930, 82),
-    (14_246, 85),
-    (18_174, 87),
-    (23_036, 90),
-    (28_497, 92),
-    (34_429, 94),
-    (41_791, 97),
-    (53_201, 99),
-    (76_606, 100),
-    (123_600, 100),
-];
+const fn count_lines(text: &[u8]) -> usize {
+    let (mut lines, mut at) = (0, 0);
+    while at < text.len() {
+        lines += (text[at] == b'\n') as usize;
+        at += 1;
+    }
+    lines
+}
 
-const _: () = assert!(LEVELS.len() == ((MAX_ELO - MIN_ELO) / STEP + 1) as usize);
+/// Reads the table. One that is not what it should be does not compile.
+const fn read_levels() -> [[u64; 3]; count_lines(TABLE) - 1] {
+    let mut levels = [[0; 3]; count_lines(TABLE) - 1];
+    let (mut row, mut column, mut at) = (0, 0, 0);
+    while TABLE[at] != b'\n' {
+        at += 1;
+    }
+    at += 1;
+    while at < TABLE.len() {
+        match TABLE[at] {
+            digit @ b'0'..=b'9' => {
+                levels[row][column] = 10 * levels[row][column] + (digit - b'0') as u64
+            }
+            b',' => column += 1,
+            b'\r' => {}
+            b'\n' => {
+                let [elo, _, quiet_percent] = levels[row];
+                assert!(column == 2 && quiet_percent <= 100, "three columns, the last in percent");
+                assert!(
+                    row < 2 || elo + levels[0][0] == levels[row - 1][0] + levels[1][0],
+                    "equal steps"
+                );
+                (row, column) = (row + 1, 0);
+            }
+            _ => panic!("the table of levels holds whole numbers"),
+        }
+        at += 1;
+    }
+    assert!(column == 0, "the last line has an end");
+    levels
+}
 
 /// The limits of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +81,10 @@ impl Level {
     pub fn of(elo: u32) -> Level {
         let above = elo.clamp(MIN_ELO, MAX_ELO) - MIN_ELO;
         let (step, part) = ((above / STEP) as usize, u64::from(above % STEP));
-        let (nodes, quiet_percent) = LEVELS[step];
-        let (more_nodes, more_percent) = LEVELS.get(step + 1).copied().unwrap_or(LEVELS[step]);
+        let [_, nodes, quiet_percent] = LEVELS[step];
+        let [_, more_nodes, more_percent] = LEVELS.get(step + 1).copied().unwrap_or(LEVELS[step]);
         let between = |low: u64, high: u64| low + (high - low) * part / u64::from(STEP);
-        let quiet_percent = between(quiet_percent.into(), more_percent.into());
+        let quiet_percent = between(quiet_percent, more_percent);
         Level { nodes: between(nodes, more_nodes), quiet_percent: quiet_percent.min(100) as u8 }
     }
 }
@@ -85,8 +106,12 @@ mod tests {
             );
         }
         for (rows, elo) in LEVELS.windows(2).zip((MIN_ELO..).step_by(STEP as usize)) {
-            assert!(rows[0].0 < rows[1].0, "{elo}");
-            assert_eq!(Level::of(elo), Level { nodes: rows[0].0, quiet_percent: rows[0].1 });
+            assert_eq!(rows[0][0], elo.into());
+            assert!(rows[0][1] < rows[1][1], "{elo}");
+            assert_eq!(
+                Level::of(elo),
+                Level { nodes: rows[0][1], quiet_percent: rows[0][2] as u8 }
+            );
         }
     }
 }
