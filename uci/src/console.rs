@@ -220,8 +220,8 @@ fn run_perft(arguments: &[&str]) -> Result<(), Failure> {
 
 /// `cairn datagen ...`.
 fn run_datagen(arguments: &[&str]) -> Result<(), Failure> {
-    let options = datagen::Options::parse(arguments).map_err(bad_usage)?;
-    Ok(datagen::run(&options, &mut |line| {
+    let task = datagen::Task::parse(arguments).map_err(bad_usage)?;
+    Ok(datagen::run(&task, &mut |line| {
         let _ = print(&(line + "\n"));
     })?)
 }

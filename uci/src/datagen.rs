@@ -1,206 +1,221 @@
-//! `cairn datagen`: games of the engine against itself, written to a file.
-//!
-//! The file holds one record after the other (see `cairn_engine::selfplay`) in the order of the
-//! games, whatever the number of threads. A run that was interrupted goes on after the last whole
-//! record, and one that is to hold more games after its last one. What the games depend on besides stands
-//! in a text file beside it, `FILE.settings`, as games of other settings would mix unnoticed:
+//! `cairn datagen`: games of the engine against itself, as data to train an evaluation on.
 //!
 //! ```text
-//! nodes 5000
-//! seed 1
-//! bench 19526
+//! cairn datagen FILE [OPTION N]...              plays games, or goes on where it was broken off
+//! cairn datagen --merge OUT [--part-mib N] FILE...   makes one set out of several
+//! cairn datagen --stats FILE...                 tells what games are like
 //! ```
 //!
-//! The bench is the short one of [`crate::signature`], which tells one search from another.
+//! The games themselves are the business of [`crate::games`].
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::PathBuf;
 use std::thread;
-use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
-use cairn_engine::search::{Searcher, Style};
-use cairn_engine::selfplay::{Record, play};
-use crossbeam_channel::bounded;
+use cairn_engine::selfplay::format2::Header;
+use cairn_engine::selfplay::{Settings, Sides};
 
+use crate::games::make::{Order, make};
+use crate::games::merge::merge;
+use crate::games::progress::{Indicator, speed};
+use crate::games::stats::{LARGEST_SCORE, Statistics};
 use crate::signature;
 use crate::worker::STACK;
 
-/// The hash table of each thread, in MiB: enough for some thousand nodes.
-const HASH_MIB: usize = 2;
-/// How many games a progress line stands for.
-const PROGRESS_GAMES: u64 = 200;
-/// How many finished games may wait to be written.
-const WAITING_GAMES: usize = 64;
+/// The most MiB of a part of a set.
+const PART_MIB: u64 = 16;
+/// The most threads that play.
+const MOST_THREADS: u64 = 1024;
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Plays games.
+    Make(Make),
+    /// Makes one set out of several.
+    Merge {
+        /// The set that is made.
+        out: PathBuf,
+        /// What it is made of.
+        files: Vec<PathBuf>,
+        /// The most MiB of a part of it.
+        part_mib: u64,
+    },
+    /// Tells what the games of all these files are like.
+    Stats {
+        /// The files, of either format.
+        files: Vec<PathBuf>,
+    },
+}
 
 /// What to play.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The file that is written.
-    pub file: String,
+pub struct Make {
+    /// The set that is written.
+    pub file: PathBuf,
+    /// The number of its first game.
+    pub first: u32,
     /// How many games it is to hold in the end.
-    pub games: u64,
-    /// Nodes a move.
-    pub nodes: u64,
-    /// What the random openings depend on.
-    pub seed: u64,
+    pub games: u32,
     /// Threads that play.
     pub threads: usize,
+    /// The most MiB of a part.
+    pub part_mib: u64,
+    /// What the games depend on besides.
+    pub settings: Settings,
 }
 
-impl Options {
-    /// Reads `FILE [--games N] [--nodes N] [--seed N] [--threads N]`.
+impl Task {
+    /// Reads the arguments.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn parse(words: &[&str]) -> Result<Options> {
-        let [file, rest @ ..] = words else { bail!("datagen needs a file to write") };
-        let mut options =
-            Options { file: (*file).into(), games: 1000, nodes: 5000, seed: 1, threads: 1 };
-        for pair in rest.chunks(2) {
-            let [name, value] = pair else { bail!("{} needs a number", pair[0]) };
-            let number: u64 =
-                value.parse().map_err(|_| anyhow!("{name} needs a whole number, not '{value}'"))?;
+    pub fn parse(words: &[&str]) -> Result<Task> {
+        let files = |words: &[&str]| words.iter().map(PathBuf::from).collect::<Vec<_>>();
+        match words {
+            ["--merge", out, "--part-mib", mib, rest @ ..] if !rest.is_empty() => {
+                let part_mib = number("--part-mib", mib, 1, u64::MAX >> 20)?;
+                Ok(Task::Merge { out: out.into(), files: files(rest), part_mib })
+            }
+            ["--merge", out, rest @ ..] if !rest.is_empty() && rest[0] != "--part-mib" => {
+                Ok(Task::Merge { out: out.into(), files: files(rest), part_mib: PART_MIB })
+            }
+            ["--merge", ..] => bail!("--merge needs a file to make and files to make it of"),
+            ["--stats"] => bail!("--stats needs files"),
+            ["--stats", rest @ ..] => Ok(Task::Stats { files: files(rest) }),
+            [file, rest @ ..] if !file.starts_with("--") => {
+                Ok(Task::Make(Make::parse(file, rest)?))
+            }
+            _ => bail!("datagen needs a file to write, --merge or --stats"),
+        }
+    }
+}
+
+impl Make {
+    fn parse(file: &str, words: &[&str]) -> Result<Make> {
+        let mut make = Make {
+            file: file.into(),
+            first: 0,
+            games: 1000,
+            threads: 1,
+            part_mib: PART_MIB,
+            settings: Settings::default(),
+        };
+        let settings = &mut make.settings;
+        for pair in words.chunks(2) {
+            let [name, value] = pair else { bail!("{} needs a value", pair[0]) };
+            let number = |least, most| number(name, value, least, most);
+            let byte = |least| number(least, u8::MAX.into()).map(|number| number as u8);
+            let two_bytes = |least| number(least, u16::MAX.into()).map(|number| number as u16);
             match *name {
-                "--games" => options.games = number,
-                "--nodes" => options.nodes = number.max(1),
-                "--seed" => options.seed = number,
-                "--threads" => options.threads = (number as usize).clamp(1, 1024),
+                "--games" => make.games = number(0, u32::MAX.into())? as u32,
+                "--first" => make.first = number(0, u32::MAX.into())? as u32,
+                "--threads" => make.threads = number(1, MOST_THREADS)? as usize,
+                "--part-mib" => make.part_mib = number(1, u64::MAX >> 20)?,
+                "--nodes" => settings.nodes = number(1, u32::MAX.into())? as u32,
+                "--seed" => settings.seed = number(0, u64::MAX)?,
+                "--hash" => settings.hash_mib = byte(1)?,
+                "--hard-factor" => settings.hard_factor = byte(1)?,
+                "--random-plies" => settings.random_plies = byte(0)?,
+                "--opening-bound" => settings.opening_bound = two_bytes(0)?,
+                "--chess960" => settings.chess960_percent = byte(0)?,
+                "--sides" => settings.sides = sides(value)?,
+                "--decided-score" => settings.decided_score = two_bytes(0)?,
+                "--decided-plies" => settings.decided_plies = byte(1)?,
+                "--played-out" => settings.played_out = byte(0)?,
+                "--longest-game" => settings.longest_game = two_bytes(1)?,
                 other => bail!("datagen does not know {other}"),
             }
         }
-        Ok(options)
+        settings.check()?;
+        Ok(make)
     }
 }
 
-/// Plays until the file holds all games.
+fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| anyhow!("{name} is a whole number from {least} to {most}, not '{text}'"))
+}
+
+fn sides(text: &str) -> Result<Sides> {
+    let all = [Sides::Same, Sides::Different];
+    let found = all.into_iter().find(|sides| sides.to_string() == text);
+    found.ok_or_else(|| anyhow!("--sides is same or different, not '{text}'"))
+}
+
+/// Does it, and prints what there is to tell.
 ///
 /// # Errors
-/// When the file can't be read or written, holds anything else or games of other settings, or there is
-/// no memory. A file that is refused is left as it is.
-pub fn run(options: &Options, print: &mut dyn FnMut(String)) -> Result<()> {
-    let path = Path::new(&options.file);
-    let (done, length) =
-        whole_records(path).with_context(|| format!("reading {}", options.file))?;
-    settle(options, done)?;
-    // What was begun of another record is cut off.
-    let cut = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    cut.and_then(|file| file.set_len(length))
-        .with_context(|| format!("writing {}", options.file))?;
-    let mut file = OpenOptions::new()
-        .append(true)
-        .open(path)
-        .with_context(|| format!("opening {}", options.file))?;
-    if done > 0 {
-        print(format!("{done} games are there already"));
-    }
-    let next = AtomicU64::new(done);
-    let start = Instant::now();
-    let (sender, finished) = bounded::<(u64, Record)>(WAITING_GAMES);
-    thread::scope(|scope| -> Result<()> {
-        for _ in 0..options.threads {
-            let mut searcher = Searcher::new(Style::Cairn, HASH_MIB)?;
-            let (sender, next) = (sender.clone(), &next);
-            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= options.games {
-                        break;
-                    }
-                    let record = play(&mut searcher, options.seed, number, options.nodes);
-                    // Fails when writing has failed: then there is no use in playing on.
-                    if sender.send((number, record)).is_err() {
-                        break;
-                    }
-                }
-            })?;
-        }
-        drop(sender);
-        let mut waiting = std::collections::BTreeMap::new();
-        let (mut written, mut positions) = (done, 0);
-        for (number, record) in finished {
-            waiting.insert(number, record);
-            while let Some(record) = waiting.remove(&written) {
-                let mut bytes = Vec::new();
-                record.write(&mut bytes);
-                file.write_all(&bytes).with_context(|| format!("writing {}", options.file))?;
-                positions += record.plies.len();
-                written += 1;
-                if written % PROGRESS_GAMES == 0 {
-                    let speed = positions as f64 / start.elapsed().as_secs_f64();
-                    print(format!("{written}/{} games, {speed:.0} positions/s", options.games));
-                }
+/// When files can't be read or written or hold something else, or there is no memory. Also when files
+/// that were read are damaged; what is whole has been used then.
+pub fn run(task: &Task, print: &mut dyn FnMut(String)) -> Result<()> {
+    match task {
+        Task::Make(make) => run_make(make, print),
+        Task::Merge { out, files, part_mib } => {
+            let merged = merge(out, files, part_mib << 20)?;
+            print(format!("{} games in {} part(s)", merged.games, merged.parts));
+            for (from, to) in merged.missing {
+                print(format!("games {from} to {to} are missing"));
             }
+            tell_damages(&merged.damages)
         }
-        Ok(())
-    })
+        Task::Stats { files } => {
+            let mut statistics = Statistics::new(LARGEST_SCORE);
+            for file in files {
+                statistics.add_file(file)?;
+            }
+            print(statistics.to_string());
+            tell_damages(statistics.damages())
+        }
+    }
 }
 
-/// Counts the records of the file, and the bytes that they take; the beginning of another one may be
-/// behind them, but nothing else.
-fn whole_records(path: &Path) -> Result<(u64, u64)> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok((0, 0)),
-        Err(error) => return Err(error.into()),
-    };
-    let (mut at, mut count) = (0, 0);
-    while let Some((_, length)) = Record::read(&bytes[at..]) {
-        at += length;
-        count += 1;
+fn tell_damages(damages: &[String]) -> Result<()> {
+    if damages.is_empty() {
+        return Ok(());
     }
-    if !Record::is_begun(&bytes[at..]) {
-        bail!("after {count} games there is something else, at byte {at}; nothing was changed");
-    }
-    Ok((count, at as u64))
+    Err(anyhow!("what is whole was used, but not all is:\n{}", damages.join("\n")))
 }
 
-/// Writes down what the games of a new file depend on, and compares it for a file that holds games.
-fn settle(options: &Options, done: u64) -> Result<()> {
+fn run_make(options: &Make, print: &mut dyn FnMut(String)) -> Result<()> {
     let bench = thread::Builder::new()
         .stack_size(STACK)
         .spawn(signature::nodes)?
         .join()
         .map_err(|_| anyhow!("internal error"))??;
-    let settings = [("nodes", options.nodes), ("seed", options.seed), ("bench", bench)];
-    let file = &options.file;
-    let beside = format!("{file}.settings");
-    if done == 0 {
-        let text: String =
-            settings.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
-        return fs::write(&beside, text).with_context(|| format!("writing {beside}"));
-    }
-    let kept = match fs::read_to_string(&beside) {
-        Ok(kept) => kept,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let [nodes, seed, bench] = settings.map(|(name, value)| format!("'{name} {value}'"));
-            bail!(
-                "{file} holds {done} games, but {beside}, which says how they were played, is \
-                 missing; nothing was changed. If all of this is so, write it with the lines {nodes}, \
-                 {seed} and {bench}"
-            );
-        }
-        Err(error) => return Err(error).with_context(|| format!("reading {beside}")),
+    let order = Order {
+        path: options.file.clone(),
+        header: Header { first: options.first, bench, settings: options.settings.clone() },
+        games: options.games,
+        threads: options.threads,
+        part_bytes: options.part_mib.checked_mul(1 << 20).context("a part is too large")?,
     };
-    let differences: Vec<String> = settings
-        .iter()
-        .filter_map(|(name, value)| {
-            let line = kept.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-            let known = line.and_then(|number| number.trim().parse().ok());
-            (known != Some(*value)).then(|| match known {
-                Some(known) => format!("{name} {known}, not {name} {value}"),
-                None => format!("no {name}, not {name} {value}"),
-            })
-        })
-        .collect();
-    if !differences.is_empty() {
-        bail!(
-            "{file} holds {done} games of other settings: {}, as {beside} says; nothing was changed. \
-             Other games belong in another file (bench tells one search from another)",
-            differences.join("; ")
-        );
+    let mut indicator = Indicator::new();
+    let mut begun = false;
+    let made = make(&order, &mut |progress| {
+        if !std::mem::replace(&mut begun, true) {
+            let present = progress.present;
+            if present.cut_off > 0 {
+                print(format!("{} bytes of an unfinished game were cut off", present.cut_off));
+            }
+            if present.games > 0 {
+                print(format!("{} games are there already", present.games));
+            }
+        }
+        indicator.show(progress);
+    });
+    indicator.finish();
+    let made = made?;
+    let seconds = made.elapsed.as_secs_f64();
+    if made.games > 0 {
+        print(format!(
+            "{} games, {} positions, {} nodes in {seconds:.1} s: {}, {:.0} nodes/s and thread",
+            made.games,
+            made.positions,
+            made.nodes,
+            speed(&made),
+            made.nodes as f64 / seconds / options.threads as f64
+        ));
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ pub mod console;
 pub mod controller;
 pub mod datagen;
 pub mod game;
+pub mod games;
 pub mod level;
 pub mod log;
 pub mod notation;
