@@ -39,8 +39,12 @@ cairn bench [DEPTH]         search the fixed positions; the node count is the bu
 cairn perft DEPTH [FEN]     count the legal move tree, by first move and in all
 cairn perft --suite FILE [--max-depth DEPTH] [--threads N]
                             check all counts of a file with lines like 'FEN ;D1 20 ;D2 400'
-cairn datagen FILE [--games N] [--nodes N] [--seed N] [--threads N]
+cairn datagen FILE [--games N] [--first N] [--nodes N] [--seed N] [--threads N] [...]
                             play against itself and keep the games; goes on where it was broken off
+cairn datagen --merge OUT FILE...
+                            make one set of games out of several parts of it
+cairn datagen --stats FILE...
+                            say what games are like, and what is damaged
 cairn go LIMITS... [--fen FEN] [--multipv LINES] [--option NAME=VALUE]
                             search one position; limits are written as in UCI: cairn go depth 8
 cairn eval [FEN]            say what a position is worth before anything is searched
