@@ -41,7 +41,7 @@ const UCI: [&str; 30] = [
     "session::replay",
     "session",
     "analyze",
-    "datagen",
+    "games",
     "cli::output",
     "cli",
 ];

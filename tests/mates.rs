@@ -16,7 +16,7 @@ use cairn_engine::moves::Move;
 use cairn_engine::piece::Side;
 use cairn_engine::score::is_mate;
 use cairn_engine::search::{Control, Limits, ScoreText, Searcher, Style, Verdict};
-use cairn_engine::selfplay::Record;
+use cairn_engine::selfplay::{Game, games};
 use cairn_engine::square::Square;
 
 /// What the engine may spend on a position: about a second's work.
@@ -157,11 +157,11 @@ fn the_engine_misses_none() {
 
 /// The mates near the end of a game that is played on until it is over: moves, whether the engine
 /// had not seen it when it played there, and the position.
-fn mates_of(record: &Record, searcher: &mut Searcher) -> Vec<(u32, bool, String)> {
+fn mates_of(game: &Game, searcher: &mut Searcher) -> Vec<(u32, bool, String)> {
     const LAST: usize = 14;
     const BUDGET: u64 = 400_000;
-    let mut board = Board::startpos();
-    record.opening.iter().for_each(|&mv| board.play(mv));
+    let mut board = game.start.board();
+    game.opening.iter().for_each(|&mv| board.play(mv));
     let mut found = Vec::new();
     let mut look = |board: &Board, score: i32| {
         let men = Square::all().filter(|&square| board.piece_on(square).is_some()).count();
@@ -173,8 +173,8 @@ fn mates_of(record: &Record, searcher: &mut Searcher) -> Vec<(u32, bool, String)
             found.push((moves, !is_mate(score), board.to_fen()));
         }
     };
-    let first = record.plies.len().saturating_sub(LAST);
-    for (number, ply) in record.plies.iter().enumerate() {
+    let first = game.plies.len().saturating_sub(LAST);
+    for (number, ply) in game.plies.iter().enumerate() {
         if number >= first {
             let sign = if board.side_to_move() == Side::White { 1 } else { -1 };
             look(&board, sign * i32::from(ply.score));
@@ -201,11 +201,9 @@ fn collect() {
     let bytes = fs::read(env::var("CAIRN_GAMES").expect("a file of games")).unwrap();
     let mut searcher = Searcher::new(Style::Cairn, HASH_MIB).unwrap();
     let mut found: [Vec<String>; 3] = Default::default();
-    let mut at = 0;
-    while let Some((record, length)) = Record::read(&bytes[at..]) {
-        at += length;
+    for (_, game) in games(&bytes).expect("games").filter_map(Result::ok) {
         let open = |moves: u32| found[moves as usize - 2].len() < WANTED[moves as usize - 2];
-        let mates = mates_of(&record, &mut searcher);
+        let mates = mates_of(&game, &mut searcher);
         let wanted = mates.into_iter().filter(|&(moves, ..)| open(moves));
         // The longest there is still room for, as those are rarest.
         if let Some((moves, _, fen)) = wanted.max_by_key(|&(moves, unseen, _)| (unseen, moves)) {

@@ -25,7 +25,7 @@
 //! | [`params`] | every number of the search, once |
 //! | [`eval`] | material and squares as each king sees them, tapered; endings |
 //! | [`search`] | limits, control, reports; the strong search and micro-Max |
-//! | [`selfplay`] | games against itself, as data |
+//! | [`selfplay`] | games against itself, and the bytes that they are kept in |
 //! | [`mod@bench`] | the node count that tells one build from another |
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]

@@ -36,7 +36,7 @@
 //! session/mod          the threads put together
 //!
 //! analyze              a search as a function with typed lines
-//! datagen              games against itself, written to a file
+//! games/...            games against itself: files of games, makers, merging, statistics
 //!
 //! cli/...              the command line, a file for each command
 //! ```
@@ -53,7 +53,7 @@
 
 pub mod analyze;
 pub mod cli;
-pub mod datagen;
+pub mod games;
 pub mod openings;
 pub mod protocol;
 pub mod session;

@@ -83,7 +83,7 @@ impl Command {
             Command::Perft(arguments) => perft::run(&arguments),
             Command::Go(arguments) => go::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
-            Command::Datagen(arguments) => datagen::run(arguments),
+            Command::Datagen(arguments) => datagen::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),
             Command::Genfens(arguments) => genfens::run(&arguments),
             Command::Spsa(arguments) => spsa::run(&arguments),

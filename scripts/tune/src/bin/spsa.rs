@@ -26,7 +26,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use cairn_engine::board::Board;
 use cairn_engine::params::{self, Param};
 use cairn_engine::search::{Control, Limits, Searcher, Style, Verdict};
-use cairn_engine::selfplay::{EarlyEnd, play_game};
+use cairn_engine::selfplay::{Adjudication, EarlyEnd, play_game};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -38,7 +38,8 @@ const STABILITY: f64 = 0.1;
 /// What of a parameter's range its last shift is.
 const LAST_SHIFT: f64 = 1.0 / 20.0;
 /// When a game is broken off.
-const EARLY_END: EarlyEnd = EarlyEnd { decided_score: 1000, decided_plies: 4, longest_game: 300 };
+const EARLY_END: EarlyEnd =
+    EarlyEnd { adjudication: Some(Adjudication::new(1000, 4)), longest_game: 300 };
 const HASH_MIB: usize = 4;
 const OPENINGS: &str = "scripts/openings.epd";
 
@@ -355,7 +356,8 @@ fn game(
         let outcome = searchers[us].search(board, &limits, &control, &mut |_| Verdict::Continue);
         Some((outcome.best?, outcome.score.to_score()))
     });
-    Ok(result.context("no move in a game that is not over")?.for_white())
+    let (result, _) = result.context("no move in a game that is not over")?;
+    Ok(result.for_white())
 }
 
 /// Plays the pairs that come in, and answers with what the upper side won by.
