@@ -13,7 +13,7 @@ const ENGINE: [&str; 18] = [
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 30] = [
+const UCI: [&str; 29] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
@@ -42,7 +42,6 @@ const UCI: [&str; 30] = [
     "session",
     "analyze",
     "games",
-    "cli::output",
     "cli",
 ];
 
