@@ -4,6 +4,7 @@
 //! search knows which one it is.
 
 pub mod endgame;
+pub mod network;
 pub mod tapered;
 mod weights;
 
