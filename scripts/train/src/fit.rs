@@ -204,7 +204,7 @@ impl<'data> Training<'data> {
     /// Returns whether anything is left to be done.
     ///
     /// # Errors
-    /// If the positions cannot be read from their temporary files.
+    /// If the positions cannot be read from their temporary files, or the weights run away.
     pub(crate) fn advance(&mut self, tick: &mut dyn FnMut(u64)) -> Result<bool> {
         let (mut error, mut count) = (0.0, 0);
         let reached = |step: u64| step * MEASUREMENTS / self.steps.max(1);
@@ -223,6 +223,10 @@ impl<'data> Training<'data> {
             let step = self.state.step;
             let goal = self.goal(step);
             let held_back = self.error(&goal);
+            ensure!(
+                f64::is_finite(error + held_back),
+                "the errors are no numbers any more: a smaller learning rate may help"
+            );
             self.state.curve.push(Measured { step, training: error / count as f64, held_back });
         }
         Ok(self.state.step < last)

@@ -272,16 +272,19 @@ fn train(fit: &Fit) -> Result<()> {
         training.resume(&bytes).with_context(failed)?;
         eprintln!("goes on after {} of {} steps", training.step(), training.steps());
     }
+    // First of all: whether there is a place to write to.
+    write(&fit.out.with_extension("csv"), training.csv().as_bytes())?;
     let batch = fit.batch as u64;
     let progress = bar(training.steps() * batch, "samples");
     progress.set_position(training.step() * batch);
     let (begun, before) = (Instant::now(), training.step());
     loop {
         let more = training.advance(&mut |count| progress.inc(count))?;
+        let measurements = training.curve().len();
         if let Some(measured) = training.curve().last() {
             let (training, held_back) = (measured.training, measured.held_back);
             progress.set_message(format!("loss {training:.6}, held back {held_back:.6}"));
-            if progress.is_hidden() && measured.step % 10 == 0 {
+            if progress.is_hidden() && measurements.is_multiple_of(10) {
                 eprintln!("step {}: loss {training:.6}, held back {held_back:.6}", measured.step);
             }
         }
