@@ -3,6 +3,7 @@
 //! An evaluation follows the board as its [`Observer`]; the search does not know which one it is.
 
 pub mod endgame;
+pub mod network;
 pub mod phase;
 pub mod tapered;
 mod weights;
