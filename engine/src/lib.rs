@@ -48,4 +48,5 @@ pub mod search;
 pub mod selfplay;
 pub mod square;
 
+pub use machine::instructions::{InstructionSet, InstructionSetError};
 pub use machine::memory::AllocationError;

@@ -211,12 +211,14 @@ impl Observer for Tapered {
 }
 
 impl Evaluator for Tapered {
-    fn of(board: &Board) -> Tapered {
+    type Weights = ();
+
+    fn of(board: &Board, (): &()) -> Tapered {
         Tapered { now: Sums::of(board), before: Vec::with_capacity(256) }
     }
 
     #[inline]
-    fn evaluate(&self, board: &Board) -> Score {
+    fn evaluate(&mut self, board: &Board) -> Score {
         let us = board.side_to_move();
         let balance = Pair(self.now.seen[us.index()].0 - self.now.seen[us.other().index()].0);
         let phase = self.now.phase.min(FULL_PHASE);
@@ -258,7 +260,7 @@ impl Terms {
     /// The parts of a position.
     #[must_use]
     pub fn of(board: &Board) -> Terms {
-        let eval = Tapered::of(board);
+        let mut eval = Tapered::of(board, &());
         let mut men = [[Worth::default(); KINDS]; 2];
         for square in Square::all() {
             if let Some(piece) = board.piece_on(square) {
@@ -307,7 +309,7 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-    fn assert_terms_add_up(board: &Board, eval: &Tapered) {
+    fn assert_terms_add_up(board: &Board, eval: &mut Tapered) {
         let terms = Terms::of(board);
         assert_eq!(terms.total, terms.blended() + terms.tempo + terms.driven);
         assert_eq!(terms.total.abs(), eval.evaluate(board).abs());
@@ -321,7 +323,7 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
         for _ in 0..30 {
             let mut board = Board::startpos();
-            let mut eval = Tapered::of(&board);
+            let mut eval = Tapered::of(&board, &());
             let first = eval.now;
             let mut made = 0;
             for _ in 0..120 {
@@ -331,8 +333,8 @@ mod tests {
                 }
                 board.make(moves[random.next_u64() as usize % moves.len()], &mut eval);
                 made += 1;
-                assert_eq!(eval.now, Tapered::of(&board).now, "{}", board.to_fen());
-                assert_terms_add_up(&board, &eval);
+                assert_eq!(eval.now, Tapered::of(&board, &()).now, "{}", board.to_fen());
+                assert_terms_add_up(&board, &mut eval);
             }
             for _ in 0..made {
                 board.unmake(&mut eval);
@@ -349,7 +351,7 @@ mod tests {
         ] {
             let value = |fen| {
                 let board = Board::from_fen(fen).unwrap();
-                Tapered::of(&board).evaluate(&board)
+                Tapered::of(&board, &()).evaluate(&board)
             };
             assert_eq!(value(fen), value(changed), "{fen}");
         }

@@ -113,6 +113,7 @@ pub(crate) trait Task {
 mod avx512 {
     use super::{Around, DIAGONAL, JUMPS, NEXT, OFFSETS, STRAIGHT, Sight, Task, lane_of, reached};
     use crate::attack::{Squares, pawn_attack_origins};
+    use crate::machine::instructions::InstructionSet;
     use crate::piece::{Kind, Side};
     use crate::square::OFF_BOARD;
     use std::arch::x86_64::{
@@ -124,7 +125,8 @@ mod avx512 {
 
     /// All that `target_feature` below enables.
     static FOUND: LazyLock<bool> = LazyLock::new(|| {
-        is_x86_feature_detected!("avx512f")
+        InstructionSet::chosen() == InstructionSet::Avx512
+            && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vbmi")
             && is_x86_feature_detected!("bmi1")
@@ -138,7 +140,7 @@ mod avx512 {
     pub(crate) struct Vector(());
 
     impl Vector {
-        /// Whether the processor can.
+        /// Whether the processor can, and may.
         #[inline(always)]
         pub(crate) fn new() -> Option<Vector> {
             FOUND.then_some(Vector(()))

@@ -57,6 +57,7 @@ impl Cairn {
     pub(super) fn search<E: Evaluator>(
         &mut self,
         board: &Board,
+        weights: &E::Weights,
         limits: &Limits,
         control: &Control,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
@@ -80,8 +81,8 @@ impl Cairn {
             return outcome;
         }
         let node_limit = limits.nodes.unwrap_or(u64::MAX);
-        let mut thread =
-            Thread::<E>::new(board, &self.table, &mut self.histories, control, node_limit);
+        let (table, histories) = (&self.table, &mut self.histories);
+        let mut thread = Thread::<E>::new(board, table, histories, control, node_limit, weights);
         thread.attention = limits.attention;
         let mut deepening = Deepening {
             thread,

@@ -20,9 +20,10 @@ use crate::machine::memory::AllocationError;
 use crate::moves::Move;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::eval::Tapered;
+use crate::eval::{Neural, PackedNetwork, Tapered};
 use deepen::Cairn;
 pub use entry::Bound;
 use micromax::MicroMax;
@@ -265,6 +266,8 @@ pub struct Outcome {
 /// Holds what lives from one search to the next: the style, the hash table and what was learnt.
 pub struct Searcher {
     program: Program,
+    /// What style Cairn evaluates with; without one it has its tables.
+    network: Option<Arc<PackedNetwork>>,
 }
 
 /// The program that plays; only one has its tables at a time.
@@ -288,7 +291,20 @@ impl Searcher {
     /// # Errors
     /// If the memory can't be had.
     pub fn new(style: Style, hash_mib: usize) -> Result<Searcher, AllocationError> {
-        Ok(Searcher { program: Program::new(style, hash_mib)? })
+        Ok(Searcher { program: Program::new(style, hash_mib)?, network: None })
+    }
+
+    /// The network that style Cairn evaluates with, if it does with one.
+    #[must_use]
+    pub const fn network(&self) -> Option<&Arc<PackedNetwork>> {
+        self.network.as_ref()
+    }
+
+    /// Lets style Cairn evaluate with another network, or without one by its tables. What was learnt is
+    /// forgotten, as it was said in other numbers.
+    pub fn set_network(&mut self, network: Option<Arc<PackedNetwork>>) {
+        self.network = network;
+        self.clear();
     }
 
     /// The style that plays.
@@ -346,7 +362,10 @@ impl Searcher {
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Outcome {
         match &mut self.program {
-            Program::Cairn(cairn) => cairn.search::<Tapered>(board, limits, control, sink),
+            Program::Cairn(cairn) => match &self.network {
+                Some(network) => cairn.search::<Neural>(board, network, limits, control, sink),
+                None => cairn.search::<Tapered>(board, &(), limits, control, sink),
+            },
             Program::MicroMax(micromax) => micromax.search(board, limits, control, sink),
         }
     }

@@ -196,10 +196,11 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         histories: &'a mut Histories,
         control: &'a Control,
         node_limit: u64,
+        weights: &E::Weights,
     ) -> Thread<'a, E> {
         Thread {
             board: board.clone(),
-            watchers: Watchers { eval: E::of(board), structure: Structure::of(board) },
+            watchers: Watchers { eval: E::of(board, weights), structure: Structure::of(board) },
             table,
             histories,
             control,
