@@ -72,11 +72,21 @@ impl PackedNetwork {
         }
     }
 
+    /// The bucket of a position with so many men left out.
+    #[inline]
+    fn bucket(&self, board: &Board, less: usize) -> usize {
+        match self.network.buckets() {
+            1 => 0,
+            buckets => network::bucket(men_on(board) - less, buckets),
+        }
+    }
+
     fn checksum(&self) -> u64 {
         let bytes = self.network.to_bytes();
         bytes[CHECKSUM_AT..][..8].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
     }
 
+    #[inline]
     fn column(&self, number: usize) -> &[Block] {
         &self.columns[number * self.blocks..(number + 1) * self.blocks]
     }
@@ -123,14 +133,13 @@ impl fmt::Display for NetworkIdentity {
 pub fn piece_values(network: &Arc<PackedNetwork>, board: &Board) -> Vec<(Square, Score)> {
     let view = if board.side_to_move() == Side::White { 1 } else { -1 };
     let mut eval = Neural::of(board, network);
-    let men = men_on(board);
-    let whole = eval.output(board, men);
+    let whole = eval.output(board, network.bucket(board, 0));
     let mut values = Vec::new();
     for square in Square::all() {
         if let Some(piece) = board.piece_on(square).filter(|piece| piece.kind() != Kind::King) {
             eval.begin_change();
             eval.vanish(piece, square);
-            values.push((square, view * (whole - eval.output(board, men - 1))));
+            values.push((square, view * (whole - eval.output(board, network.bucket(board, 1)))));
             eval.pop();
         }
     }
@@ -277,29 +286,35 @@ impl Neural {
     /// Makes one side's sums at a ply from those at the one before.
     #[inline]
     fn follow(&mut self, side: Side, ply: usize) {
-        let blocks = self.network.blocks;
-        let here = &mut self.plies[ply];
+        let Neural { network, kernels, plies, sums, .. } = self;
+        let (blocks, here) = (network.blocks, &mut plies[ply]);
         here.made[side.index()] = true;
-        let column = |(piece, square): (Piece, Square)| {
+        let turn = here.turns[side.index()];
+        let (came, went) = (&here.came, &here.went);
+        let column = |change: &Change, number: usize| {
+            let (piece, square) = change.men[number];
             let man = piece.compact_seen_by(side);
-            let number = 64 * man + usize::from(square.compact() ^ here.turns[side.index()]);
-            self.network.column(number)
+            network.column(64 * man + usize::from(square.compact() ^ turn))
         };
-        let (before, after) = self.sums.split_at_mut(2 * ply * blocks);
+        let (before, after) = sums.split_at_mut(2 * ply * blocks);
         let from = &before[(2 * ply - 2 + side.index()) * blocks..][..blocks];
         let to = &mut after[side.index() * blocks..][..blocks];
-        let (came, went) = (here.came.men.map(column), here.went.men.map(column));
-        match (here.came.count, here.went.count) {
-            (1, 1) => self.kernels.update(to, from, [came[0]], [went[0]]),
-            (1, 2) => self.kernels.update(to, from, [came[0]], went),
-            (0, 1) => self.kernels.update(to, from, [], [went[0]]),
-            _ => self.kernels.update(to, from, came, went),
+        match (came.count, went.count) {
+            (1, 1) => kernels.update(to, from, [column(came, 0)], [column(went, 0)]),
+            (1, 2) => {
+                kernels.update(to, from, [column(came, 0)], [column(went, 0), column(went, 1)]);
+            }
+            (0, 1) => kernels.update(to, from, [], [column(went, 0)]),
+            _ => {
+                let came = [column(came, 0), column(came, 1)];
+                kernels.update(to, from, came, [column(went, 0), column(went, 1)]);
+            }
         }
     }
 
-    /// What the network says to the side to move if there are so many men.
+    /// What the network says to the side to move, by the weights of this bucket.
     #[inline]
-    fn output(&mut self, board: &Board, men: usize) -> Score {
+    fn output(&mut self, board: &Board, bucket: usize) -> Score {
         for side in Side::ALL {
             self.catch_up(side, board);
         }
@@ -310,11 +325,9 @@ impl Neural {
             Side::White => [white, black],
             Side::Black => [black, white],
         };
-        let network = &self.network.network;
-        let bucket = network::bucket(men, network.buckets());
         let weights = &self.network.output_weights[2 * bucket * blocks..][..2 * blocks];
         let (own, other) = weights.split_at(blocks);
-        network.output(self.kernels.output(sums, [own, other]), bucket)
+        self.network.network.output(self.kernels.output(sums, [own, other]), bucket)
     }
 
     /// A ply more, at which nothing is known yet.
@@ -386,8 +399,7 @@ impl Evaluator for Neural {
         if let Some(score) = self.plies[self.now].scores[us] {
             return score;
         }
-        let men = men_on(board);
-        let score = self.output(board, men);
+        let score = self.output(board, self.network.bucket(board, 0));
         let score =
             clamp_evaluation(if drives(board) { endgame::mop_up(board, score) } else { score });
         self.plies[self.now].scores[us] = Some(score);
@@ -500,9 +512,13 @@ mod tests {
                 board.make(mv, eval);
             }
             if random.next_u64().is_multiple_of(3) {
-                let men = men_on(board);
                 let expected = evaluate_reference(&network.network, board);
-                assert_eq!(eval.output(board, men), expected, "{}", board.to_fen());
+                assert_eq!(
+                    eval.output(board, network.bucket(board, 0)),
+                    expected,
+                    "{}",
+                    board.to_fen()
+                );
                 let again = Neural::of(board, &network).evaluate(board);
                 assert_eq!(eval.evaluate(board), again, "{}", board.to_fen());
                 assert_eq!(eval.evaluate(board), again, "remembered");
