@@ -23,7 +23,7 @@ use crate::piece::{Kind, Piece, Side};
 use crate::score::{Score, clamp_evaluation};
 use crate::square::Square;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Where in a network's file its checksum stands, 8 bytes.
 const CHECKSUM_AT: usize = 40;
@@ -59,6 +59,20 @@ impl PackedNetwork {
     /// If they are not one, with what is wrong.
     pub fn from_bytes(bytes: &[u8]) -> Result<Arc<PackedNetwork>, NetworkError> {
         Network::from_bytes(bytes).map(PackedNetwork::new)
+    }
+
+    /// The network that is built in, if there is one.
+    ///
+    /// # Errors
+    /// If what was built in is no network that can be used.
+    pub fn built_in() -> Result<Option<Arc<PackedNetwork>>, NetworkError> {
+        static BYTES: &[u8] = include_bytes!(env!("CAIRN_NETWORK"));
+        static BUILT_IN: LazyLock<Result<Option<Arc<PackedNetwork>>, NetworkError>> =
+            LazyLock::new(|| match BYTES {
+                [] => Ok(None),
+                bytes => PackedNetwork::from_bytes(bytes).map(Some),
+            });
+        BUILT_IN.clone()
     }
 
     /// What tells the network from others.
@@ -618,6 +632,13 @@ mod tests {
         let board = Board::startpos();
         let score = Neural::of(&board, &network).evaluate(&board);
         assert_eq!(score, crate::score::MATE_BAND - 1);
+    }
+
+    #[test]
+    fn what_is_built_in_can_be_used() {
+        let built_in = PackedNetwork::built_in().unwrap();
+        let again = PackedNetwork::built_in().unwrap();
+        assert_eq!(built_in.map(|one| one.identity()), again.map(|one| one.identity()));
     }
 
     #[test]

@@ -286,12 +286,16 @@ impl Program {
 }
 
 impl Searcher {
-    /// A searcher with a hash table of so many MiB.
+    /// A searcher with a hash table of so many MiB. It evaluates with the network that is built in, if there
+    /// is one.
     ///
     /// # Errors
     /// If the memory can't be had.
     pub fn new(style: Style, hash_mib: usize) -> Result<Searcher, AllocationError> {
-        Ok(Searcher { program: Program::new(style, hash_mib)?, network: None })
+        Ok(Searcher {
+            program: Program::new(style, hash_mib)?,
+            network: PackedNetwork::built_in().ok().flatten(),
+        })
     }
 
     /// The network that style Cairn evaluates with, if it does with one.
