@@ -2,7 +2,7 @@
 //! starts itself again with each set that the processor has.
 
 use cairn_engine::InstructionSet;
-use cairn_engine::bench;
+use cairn_engine::bench::POSITIONS;
 use cairn_engine::board::Board;
 use cairn_engine::eval::PackedNetwork;
 use cairn_engine::eval::network::{INPUTS, Network};
@@ -27,17 +27,19 @@ fn network() -> Network {
     Network::new(1, columns, bias, weights, vec![0, 500]).unwrap()
 }
 
-/// The nodes of the signature at a low depth, and those of searches with a network.
+/// The nodes of the signature's positions, with what is built in and with that network.
 fn nodes() -> [u64; 2] {
-    let limits = Limits { depth: Some(5), ..Limits::default() };
     let mut searcher = Searcher::new(Style::Cairn, 1).unwrap();
-    searcher.set_network(Some(PackedNetwork::new(network())));
-    let with_network = bench::POSITIONS.iter().map(|fen| {
-        let (board, control) = (Board::from_fen(fen).unwrap(), Control::new());
-        searcher.search(&board, &limits, &control, &mut |_| Verdict::Continue).nodes
-    });
-    let with_network = with_network.sum();
-    [bench::run(limits.depth, &mut |_| {}).unwrap(), with_network]
+    let built_in = searcher.network().cloned();
+    [built_in, Some(PackedNetwork::new(network()))].map(|network| {
+        searcher.set_network(network);
+        let count = |fen: &&str| {
+            let limits = Limits { depth: Some(6), ..Limits::default() };
+            let (board, control) = (Board::from_fen(fen).unwrap(), Control::new());
+            searcher.search(&board, &limits, &control, &mut |_| Verdict::Continue).nodes
+        };
+        POSITIONS.iter().map(count).sum()
+    })
 }
 
 #[test]
