@@ -22,7 +22,7 @@
 //! | [`perft`] | counting move paths |
 //! | [`hash`] | the hash table |
 //! | [`params`] | every number of the search, once |
-//! | [`eval`] | material and squares as each king sees them, tapered; endings |
+//! | [`eval`] | a network, or material and squares as each king sees them, tapered; endings |
 //! | [`search`] | limits, control, reports; the strong search and micro-Max |
 //! | [`selfplay`] | games against itself, as data |
 //! | [`mod@bench`] | the node count that tells one build from another |
