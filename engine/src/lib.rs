@@ -23,7 +23,7 @@
 //! | [`perft`] | counting move paths |
 //! | [`hash`] | the hash table |
 //! | [`params`] | every number of the search, once |
-//! | [`eval`] | material and squares as each king sees them, tapered; endings |
+//! | [`eval`] | a network, or material and squares as each king sees them, tapered; endings |
 //! | [`search`] | limits, control, reports; the strong search and micro-Max |
 //! | [`selfplay`] | games against itself, and the bytes that they are kept in |
 //! | [`mod@bench`] | the node count that tells one build from another |
@@ -50,5 +50,6 @@ pub mod selfplay;
 pub mod square;
 pub mod text;
 
+pub use machine::instructions::{InstructionSet, InstructionSetError};
 pub use machine::memory::AllocationError;
 pub use machine::vector::vector_instructions;

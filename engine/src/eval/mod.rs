@@ -4,6 +4,7 @@
 
 pub mod endgame;
 pub mod network;
+pub mod neural;
 pub mod phase;
 pub mod tapered;
 mod weights;
@@ -11,16 +12,20 @@ mod weights;
 use crate::board::{Board, Observer};
 use crate::score::{Score, clamp_evaluation};
 
+pub use neural::{Neural, PackedNetwork};
 pub use tapered::Tapered;
 
 /// An evaluation that follows a board.
 pub trait Evaluator: Observer {
+    /// The weights that it evaluates with, if it can have others.
+    type Weights;
+
     /// The evaluation of a position; afterwards it has to observe every move.
-    fn of(board: &Board) -> Self;
+    fn of(board: &Board, weights: &Self::Weights) -> Self;
 
     /// The score for the side to move, in hundredths of a pawn; below [`crate::score::MATE_BAND`] either way. A
     /// function of the placement and the side to move alone.
-    fn evaluate(&self, board: &Board) -> Score;
+    fn evaluate(&mut self, board: &Board) -> Score;
 }
 
 /// The raw evaluation: an evaluation and mop-up, before corrections and scaling. For the side to move, below
@@ -28,6 +33,6 @@ pub trait Evaluator: Observer {
 /// delayed gain needs it.
 #[inline]
 #[must_use]
-pub fn raw_eval(evaluator: &impl Evaluator, board: &Board) -> Score {
+pub fn raw_eval(evaluator: &mut impl Evaluator, board: &Board) -> Score {
     clamp_evaluation(endgame::mop_up(board, evaluator.evaluate(board)))
 }

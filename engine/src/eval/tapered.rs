@@ -196,12 +196,14 @@ impl Observer for Tapered {
 }
 
 impl Evaluator for Tapered {
-    fn of(board: &Board) -> Tapered {
+    type Weights = ();
+
+    fn of(board: &Board, (): &()) -> Tapered {
         Tapered { now: State::of(board), before: Vec::with_capacity(256) }
     }
 
     #[inline]
-    fn evaluate(&self, board: &Board) -> Score {
+    fn evaluate(&mut self, board: &Board) -> Score {
         let us = board.side_to_move();
         let balance = Pair(self.now.sums[us.index()].0 - self.now.sums[us.other().index()].0);
         let phase = self.now.phase.min(FULL_PHASE);
@@ -238,7 +240,7 @@ impl Terms {
     /// The terms of a position.
     #[must_use]
     pub fn of(board: &Board) -> Terms {
-        let eval = Tapered::of(board);
+        let mut eval = Tapered::of(board, &());
         let mut pieces = [[Worth::default(); KINDS]; 2];
         for square in Square::all() {
             if let Some(piece) = board.piece_on(square) {
@@ -256,7 +258,7 @@ impl Terms {
             phase: eval.now.phase.min(FULL_PHASE),
             tempo: view * TEMPO,
             driven: 0,
-            total: view * raw_eval(&eval, board),
+            total: view * raw_eval(&mut eval, board),
         };
         terms.driven = terms.total - terms.blended() - terms.tempo;
         terms
@@ -288,7 +290,7 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-    fn assert_terms_add_up(board: &Board, eval: &Tapered) {
+    fn assert_terms_add_up(board: &Board, eval: &mut Tapered) {
         let terms = Terms::of(board);
         assert_eq!(terms.total, terms.blended() + terms.tempo + terms.driven);
         assert_eq!(terms.total.abs(), raw_eval(eval, board).abs());
@@ -302,7 +304,7 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
         for _ in 0..30 {
             let mut board = Board::startpos();
-            let mut eval = Tapered::of(&board);
+            let mut eval = Tapered::of(&board, &());
             let first = eval.now;
             let mut made = 0;
             for _ in 0..120 {
@@ -312,8 +314,8 @@ mod tests {
                 }
                 board.make(moves[random.next_u64() as usize % moves.len()], &mut eval);
                 made += 1;
-                assert_eq!(eval.now, Tapered::of(&board).now, "{}", board.to_fen());
-                assert_terms_add_up(&board, &eval);
+                assert_eq!(eval.now, Tapered::of(&board, &()).now, "{}", board.to_fen());
+                assert_terms_add_up(&board, &mut eval);
             }
             for _ in 0..made {
                 board.unmake(&mut eval);
@@ -330,7 +332,7 @@ mod tests {
         ] {
             let value = |fen| {
                 let board = Board::from_fen(fen).unwrap();
-                Tapered::of(&board).evaluate(&board)
+                Tapered::of(&board, &()).evaluate(&board)
             };
             assert_eq!(value(fen), value(changed), "{fen}");
         }

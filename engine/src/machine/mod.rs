@@ -2,5 +2,7 @@
 
 #![allow(unsafe_code, reason = "raw memory, prefetching and processor features have no safe form")]
 
+pub(crate) mod instructions;
 pub(crate) mod memory;
+pub(crate) mod network;
 pub(crate) mod vector;

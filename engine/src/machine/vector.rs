@@ -123,6 +123,7 @@ mod avx512 {
         DIAGONAL, JUMPS, Kernel, NEXT, OFFSETS, RaysFrom, RaysTo, STRAIGHT, lane_of, visible,
     };
     use crate::attack::{Squares, pawn_attack_origins};
+    use crate::machine::instructions::InstructionSet;
     use crate::piece::{Kind, Side};
     use crate::square::OFF_BOARD;
     use std::arch::x86_64::{
@@ -134,7 +135,8 @@ mod avx512 {
 
     /// Whether the processor has all features that `target_feature` enables below.
     static FOUND: LazyLock<bool> = LazyLock::new(|| {
-        is_x86_feature_detected!("avx512f")
+        InstructionSet::chosen() == InstructionSet::Avx512
+            && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vbmi")
             && is_x86_feature_detected!("bmi1")

@@ -48,6 +48,7 @@ impl Cairn {
     pub(super) fn search<E: Evaluator>(
         &mut self,
         board: &Board,
+        weights: &E::Weights,
         limits: &Limits,
         control: &Control,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
@@ -76,7 +77,7 @@ impl Cairn {
         }
         let node_limit = limits.nodes.unwrap_or(u64::MAX);
         let mut thread =
-            Thread::<E>::new(board, &self.tt, &mut self.histories, control, node_limit);
+            Thread::<E>::new(board, &self.tt, &mut self.histories, control, node_limit, weights);
         thread.quiet_percent = limits.quiet_percent;
         let mut deepening =
             Deepening { thread, tt: &self.tt, control, wanted, limits, failed_high: None, sink };

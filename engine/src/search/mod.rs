@@ -23,9 +23,10 @@ use crate::moves::Move;
 use crate::score::{MATE, Score, is_mate};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::eval::Tapered;
+use crate::eval::{Neural, PackedNetwork, Tapered};
 use deepen::Cairn;
 use micromax::MicroMax;
 pub use tt::Bound;
@@ -291,6 +292,8 @@ pub struct Outcome {
 /// What lives from one search to the next: the style, the hash table and the histories.
 pub struct Searcher {
     program: Program,
+    /// What style Cairn evaluates with; without one it has its tables.
+    network: Option<Arc<PackedNetwork>>,
 }
 
 /// The program that plays: one at a time has memory.
@@ -309,12 +312,29 @@ impl Program {
 }
 
 impl Searcher {
-    /// A searcher with a hash table of so many MiB; 0 counts as 1.
+    /// A searcher with a hash table of so many MiB; 0 counts as 1. It evaluates with the network that is
+    /// built in, if there is one.
     ///
     /// # Errors
     /// If the memory can't be had.
     pub fn new(style: Style, hash_mib: usize) -> Result<Searcher, AllocationError> {
-        Ok(Searcher { program: Program::new(style, hash_mib)? })
+        Ok(Searcher {
+            program: Program::new(style, hash_mib)?,
+            network: PackedNetwork::built_in().ok().flatten(),
+        })
+    }
+
+    /// The network that style Cairn evaluates with, if it does with one.
+    #[must_use]
+    pub const fn network(&self) -> Option<&Arc<PackedNetwork>> {
+        self.network.as_ref()
+    }
+
+    /// Lets style Cairn evaluate with another network, or without one by its tables. What was learnt is
+    /// forgotten, as it was said in other numbers.
+    pub fn set_network(&mut self, network: Option<Arc<PackedNetwork>>) {
+        self.network = network;
+        self.clear();
     }
 
     /// The style that plays.
@@ -372,7 +392,10 @@ impl Searcher {
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Outcome {
         match &mut self.program {
-            Program::Cairn(cairn) => cairn.search::<Tapered>(board, limits, control, sink),
+            Program::Cairn(cairn) => match &self.network {
+                Some(network) => cairn.search::<Neural>(board, network, limits, control, sink),
+                None => cairn.search::<Tapered>(board, &(), limits, control, sink),
+            },
             Program::MicroMax(micromax) => micromax.search(board, limits, control, sink),
         }
     }

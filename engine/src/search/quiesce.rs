@@ -145,7 +145,8 @@ mod tests {
         let board = Board::from_fen(fen).unwrap();
         let (tt, control) = (CairnTable::new(1).unwrap(), Control::new());
         let mut histories = Histories::new();
-        let mut thread = Thread::<Tapered>::new(&board, &tt, &mut histories, &control, u64::MAX);
+        let mut thread =
+            Thread::<Tapered>::new(&board, &tt, &mut histories, &control, u64::MAX, &());
         let eval = thread.corrected(thread.raw_eval());
         (eval, thread.quiesce::<NonPv>(Window::null(0), 0, true))
     }

@@ -115,10 +115,14 @@ impl<'a, E: Evaluator> Thread<'a, E> {
         histories: &'a mut Histories,
         control: &'a Control,
         node_limit: u64,
+        weights: &E::Weights,
     ) -> Thread<'a, E> {
         Thread {
             board: board.clone(),
-            observers: Observers { eval: E::of(board), keys: PartialKeysObserver::of(board) },
+            observers: Observers {
+                eval: E::of(board, weights),
+                keys: PartialKeysObserver::of(board),
+            },
             tt,
             histories,
             control,
@@ -198,8 +202,8 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     /// The evaluation without corrections and scaling: a function of the position alone, as the delayed gain
     /// needs it.
     #[inline]
-    pub(super) fn raw_eval(&self) -> Score {
-        eval::raw_eval(&self.observers.eval, &self.board)
+    pub(super) fn raw_eval(&mut self) -> Score {
+        eval::raw_eval(&mut self.observers.eval, &self.board)
     }
 
     /// The static evaluation: the raw one corrected by the histories, scaled by draw knowledge and the

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use cairn_engine::board::Board;
 use cairn_engine::eval::network::{INPUTS, bucket, feature};
-use cairn_engine::movegen::{Masks, confirm};
+use cairn_engine::movegen::{ChecksAndPins, confirm};
 use cairn_engine::moves::Move;
 use cairn_engine::piece::{Kind, Piece, Side};
 use cairn_engine::score::is_mate;
@@ -219,7 +219,7 @@ pub(crate) fn lesson(mut game: Game, bound: i16) -> Lesson {
     let mut hash = game.start.keys().index;
     let board = &mut game.start;
     for ply in &game.plies {
-        if confirm(board, &Masks::new(board), ply.mv.raw()).is_none() {
+        if confirm(board, &ChecksAndPins::new(board), ply.mv.raw()).is_none() {
             let counts = Counts { damaged: 1, ..Counts::default() };
             return Lesson { positions: Vec::new(), hash, counts };
         }
