@@ -127,8 +127,8 @@ fn rook_pawns(board: &Board, strong: Side) -> Option<i32> {
 
 /// Mop-up evaluation: adds to `score` a bonus for driving the losing king to the edge, towards the enemy king
 /// and, with bishop and knight, into a corner of the bishop's colour. Returns `score` unchanged unless one
-/// side wins without its pawns. Against a bare king material and this bonus replace `score`, as squares
-/// would now and then want the pieces elsewhere. All from the view of the side to move. Source:
+/// side wins without its pawns. Against a king with a minor piece at most, material and this bonus replace
+/// `score`, which would now and then want the pieces elsewhere. All from the view of the side to move. Source:
 /// <https://www.chessprogramming.org/Mop-up_Evaluation>.
 #[must_use]
 #[inline]
@@ -151,17 +151,18 @@ fn mop_up_without_pawns(board: &Board, score: Score) -> Score {
         if is_won(board, strong) {
             let weak = strong.other();
             let view = if board.side_to_move() == strong { 1 } else { -1 };
-            let bare = board.list(weak).all().is_power_of_two();
-            let won = if bare { bare_king(board, strong) } else { view * score };
+            let easy = force(board, weak) <= MINOR;
+            let won = if easy { easy_win(board, strong) } else { view * score };
             return view * (won + drive(board, strong));
         }
     }
     score
 }
 
-/// The evaluation of a win against a bare king, before the king is driven.
-fn bare_king(board: &Board, strong: Side) -> Score {
-    let pieces = force(board, strong) + board.count(strong, strong.pawn()) as i32;
+/// The evaluation of a win against a king with a minor piece at most, before the king is driven.
+fn easy_win(board: &Board, strong: Side) -> Score {
+    let lead = force(board, strong) - force(board, strong.other());
+    let pieces = lead + board.count(strong, strong.pawn()) as i32;
     params::mop_up_won() + params::mop_up_man() * pieces
 }
 

@@ -147,7 +147,8 @@ mod tests {
         let mut histories = Histories::new();
         let mut thread =
             Thread::<Tapered>::new(&board, &tt, &mut histories, &control, u64::MAX, &());
-        let eval = thread.corrected(thread.raw_eval());
+        let raw_eval = thread.raw_eval();
+        let eval = thread.corrected(raw_eval);
         (eval, thread.quiesce::<NonPv>(Window::null(0), 0, true))
     }
 
