@@ -85,6 +85,8 @@ pub(crate) struct Training<'data> {
     held_back: &'data [Position],
     state: State,
     parts: Vec<Slope>,
+    /// How strongly each weight is drawn to nothing, times the learning rate.
+    decays: Vec<f32>,
     steps: u64,
 }
 
@@ -132,7 +134,19 @@ impl<'data> Training<'data> {
             second: none(),
             curve: Vec::new(),
         };
-        Ok(Training { settings, threads, kernel, positions, held_back, state, parts, steps })
+        let decay = |weight| if shape.multiplies(weight) { DECAY } else { 0.0 };
+        let decays = (0..shape.weights()).map(decay).collect();
+        Ok(Training {
+            settings,
+            threads,
+            kernel,
+            positions,
+            held_back,
+            state,
+            parts,
+            decays,
+            steps,
+        })
     }
 
     /// How many steps there are in all.
@@ -250,11 +264,12 @@ impl<'data> Training<'data> {
         side_by_side(self.threads, self.parts.iter_mut().enumerate(), work);
         self.state.step += 1;
         let stepping = Stepping::new(self.state.step, rate as f32, count);
-        let (state, parts) = (&mut self.state, &self.parts);
+        let (state, parts, decays) = (&mut self.state, &self.parts, &self.decays);
         let weights = state.weights.chunks_mut(STRIDE);
         let means = state.first.chunks_mut(STRIDE).zip(state.second.chunks_mut(STRIDE));
         side_by_side(self.threads, weights.zip(means).enumerate(), |(number, (weights, means))| {
-            stepping.step(shape, parts, number * STRIDE, weights, means);
+            let from = number * STRIDE;
+            stepping.step(parts, &decays[from..], from, weights, means);
         });
         Ok(self.parts.iter().map(|part| part.error).sum())
     }
@@ -389,11 +404,11 @@ impl Stepping {
         Stepping { rate, corrections, share: 1.0 / count as f32 }
     }
 
-    /// Steps the weights from number `from` on.
+    /// Steps the weights from number `from` on, each with its decay.
     fn step(
         &self,
-        shape: Shape,
         parts: &[Slope],
+        decays: &[f32],
         from: usize,
         weights: &mut [f32],
         (first, second): (&mut [f32], &mut [f32]),
@@ -406,15 +421,15 @@ impl Stepping {
             }
         }
         let means = first.iter_mut().zip(second);
-        for (((number, weight), slope), (first, second)) in
-            (from..).zip(weights).zip(slopes).zip(means)
+        for (((weight, slope), (first, second)), decay) in
+            weights.iter_mut().zip(slopes).zip(means).zip(decays)
         {
             let slope = *slope * self.share;
             *first = FORGETTING.0 * *first + (1.0 - FORGETTING.0) * slope;
             *second = FORGETTING.1 * *second + (1.0 - FORGETTING.1) * (slope * slope);
             let root = (*second / self.corrections.1).sqrt() + EPSILON;
-            let decay = if shape.multiplies(number) { DECAY * *weight } else { 0.0 };
-            let stepped = *weight - self.rate * (*first / self.corrections.0 / root + decay);
+            let stepped =
+                *weight - self.rate * (*first / self.corrections.0 / root + decay * *weight);
             *weight = stepped.clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT);
         }
     }
