@@ -1,5 +1,6 @@
 //! The strong search from outside: mates, repeatability, limits, lines, draws.
 
+use cairn_engine::bench::POSITIONS;
 use cairn_engine::board::{Board, GameEnd};
 use cairn_engine::moves::Move;
 use cairn_engine::search::{
@@ -282,6 +283,67 @@ fn lines_come_in_order_and_begin_with_different_moves() {
     let limits = Limits { multi_pv: 9, ..depth(3) };
     let (_, reports) = search_with(&mut new(), "7k/8/8/8/8/8/8/K7 w - - 0 1", &limits);
     assert_eq!(reports.len(), 3 * 3);
+}
+
+/// A line: depth, score, moves.
+type Line = (u32, ScoreText, Vec<Move>);
+
+/// The lines of a search that were told last, by rank, and its best move. The stop flag is set after the
+/// first iteration if `stops` is.
+fn last_lines(style: Style, fen: &str, limits: &Limits, stops: bool) -> (Vec<Line>, Option<Move>) {
+    let board = Board::from_fen(fen).unwrap();
+    let control = Control::new();
+    let mut lines: Vec<Line> = Vec::new();
+    let mut nodes = 0;
+    let mut searcher = Searcher::new(style, 4).unwrap();
+    let outcome = searcher.search(&board, limits, &control, &mut |report| {
+        if stops && report.depth >= 2 {
+            control.stop();
+        }
+        assert!(report.nodes >= nodes, "{fen}: nodes fall from {nodes} to {}", report.nodes);
+        nodes = report.nodes;
+        if report.bound == Bound::Exact {
+            lines.resize_with(lines.len().max(report.multi_pv), || (0, report.score, Vec::new()));
+            lines[report.multi_pv - 1] = (report.depth, report.score, report.pv.to_vec());
+        }
+        Verdict::Continue
+    });
+    (lines, outcome.best)
+}
+
+#[test]
+fn the_lines_told_last_are_one_each_rank_and_in_order() {
+    const LINES: usize = 5;
+    let mut of_two_depths = [0; 2];
+    let mut check = |style: Style, fen: &str, limits: &Limits, stops: bool| {
+        let (lines, best) = last_lines(style, fen, limits, stops);
+        let board = Board::from_fen(fen).unwrap();
+        let about = format!("{style} {fen} {:?}: {lines:?}", limits.nodes);
+        assert_eq!(lines.len(), LINES.min(board.legal_moves().len()), "{about}");
+        assert!(lines.is_sorted_by_key(|line| -line.1.to_score()), "{about}");
+        let mut firsts: Vec<Option<u16>> =
+            lines.iter().map(|line| line.2.first().map(|mv| mv.raw())).collect();
+        assert!(firsts[0].is_none() || firsts[0] == best.map(Move::raw), "{about}");
+        firsts.sort_unstable();
+        firsts.dedup();
+        assert_eq!(firsts.len(), lines.len(), "{about}");
+        of_two_depths[style as usize] += usize::from(lines[0].0 != lines[LINES - 1].0);
+    };
+    let fens = POSITIONS.into_iter().filter(|fen| {
+        let board = Board::from_fen(fen).unwrap();
+        board.legal_moves().len() >= LINES
+    });
+    for fen in fens.chain(["nbqnbrkr/pppppppp/8/8/8/8/PPPPPPPP/NBQNBRKR w KQkq - 0 1"]) {
+        for nodes in [20, 100, 333, 1000, 2000, 5000] {
+            let limits = Limits { nodes: Some(nodes), multi_pv: LINES, ..Limits::default() };
+            check(Style::Cairn, fen, &limits, false);
+        }
+        let limits = Limits { multi_pv: LINES, ..depth(7) };
+        check(Style::Cairn, fen, &limits, true);
+        check(Style::MicroMax, fen, &limits, true);
+        check(Style::MicroMax, fen, &Limits { depth: Some(4), ..limits }, false);
+    }
+    assert!(of_two_depths.iter().all(|&number| number > 0), "{of_two_depths:?}");
 }
 
 #[test]

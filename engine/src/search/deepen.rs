@@ -6,7 +6,8 @@
 
 use super::history::Histories;
 use super::node::Root;
-use super::thread::{MAX_DEPTH, PvLine, Thread};
+use super::root_lines::{self, RootLine};
+use super::thread::{MAX_DEPTH, Thread};
 use super::tt::{self, Bound, CairnTable};
 use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
 use crate::board::Board;
@@ -16,19 +17,11 @@ use crate::machine::memory::AllocationError;
 use crate::moves::Move;
 use crate::params;
 use crate::score::{DRAW, INFINITY, Score, Window, is_mate};
-use std::cmp::Reverse;
 
 /// The strong search: what it keeps from one move of a game to the next.
 pub(super) struct Cairn {
     tt: CairnTable,
     histories: Box<Histories>,
-}
-
-/// A line from the root with its score.
-#[derive(Clone)]
-struct RootLine {
-    score: Score,
-    pv: PvLine,
 }
 
 impl Cairn {
@@ -111,33 +104,34 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             let mut done: Vec<RootLine> = Vec::new();
             let mut verdict = Verdict::Continue;
             for number in 1..=lines {
-                let better: Vec<Move> =
-                    done.iter().filter_map(|best| best.pv.first().copied()).collect();
+                let better: Vec<Move> = done.iter().filter_map(|line| line.mv).collect();
                 self.thread.root_moves =
                     self.wanted.iter().copied().filter(|mv| !better.contains(mv)).collect();
                 let before = last.get(number - 1);
-                self.thread.expected = before.and_then(|best| best.pv.first().copied());
+                self.thread.expected = before.and_then(|line| line.mv);
                 self.thread.leaves_moves_out = self.thread.root_moves.len() < self.wanted.len()
                     || !self.limits.search_moves.is_empty();
                 let score = self.aspire(depth, number, before);
                 if self.thread.stopped {
                     break;
                 }
-                done.push(RootLine { score, pv: self.thread.pv().iter().copied().collect() });
+                done.push(RootLine::new(score, depth as u32, self.thread.pv()));
             }
             // A later line may score higher: an earlier one's search reduced its first move.
-            done.sort_by_key(|best| Reverse(best.score));
-            for (best, number) in done.iter().zip(1..) {
-                verdict = self.report(depth, number, best, Bound::Exact);
-            }
+            root_lines::sort(&mut done);
             if self.thread.stopped {
-                self.adopt_unfinished(depth, &done, outcome);
-                break;
+                if done.is_empty() {
+                    done.extend(self.unfinished(depth, lines, &last, outcome));
+                }
+                root_lines::complete(&mut done, &last, &self.wanted, lines);
+            }
+            for (best, number) in done.iter().zip(1..) {
+                verdict = self.report(number, best, Bound::Exact);
             }
             if let Some(best) = done.first() {
-                adopt(best, depth, outcome);
+                adopt(best, outcome);
             }
-            if verdict == Verdict::Stop || self.mate_is_found(&done) {
+            if self.thread.stopped || verdict == Verdict::Stop || self.mate_is_found(&done) {
                 break;
             }
             last = done;
@@ -165,15 +159,14 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
             if score <= window.alpha {
                 self.failed_high = None;
                 // Fail low: no move raised alpha, so report the line of the last iteration.
-                let pv = last.map(|best| best.pv.clone()).unwrap_or_default();
-                self.report(depth, number, &RootLine { score, pv }, Bound::Upper);
+                let pv = last.map_or(&[][..], |best| &best.pv);
+                self.report(number, &RootLine::new(score, depth as u32, pv), Bound::Upper);
                 window.beta = i32::midpoint(window.alpha, window.beta);
                 window.alpha =
                     if is_mate(score) { -INFINITY } else { (score - delta).max(-INFINITY) };
             } else if score >= window.beta {
-                let pv = self.thread.pv().iter().copied().collect();
-                let best = RootLine { score, pv };
-                self.report(depth, number, &best, Bound::Lower);
+                let best = RootLine::new(score, depth as u32, self.thread.pv());
+                self.report(number, &best, Bound::Lower);
                 // A fail-high mate score has no line that shows the mate: fall back to the bound.
                 let sure = if is_mate(best.score) { window.beta } else { best.score };
                 self.failed_high = (!is_mate(sure)).then_some(RootLine { score: sure, ..best });
@@ -184,10 +177,10 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
         }
     }
 
-    fn report(&mut self, depth: i32, number: usize, best: &RootLine, bound: Bound) -> Verdict {
-        let effort = best.pv.first().map(|&mv| self.thread.effort(mv));
+    fn report(&mut self, number: usize, best: &RootLine, bound: Bound) -> Verdict {
+        let effort = best.mv.map(|mv| self.thread.effort(mv));
         (self.sink)(&Report {
-            depth: depth as u32,
+            depth: best.depth,
             seldepth: Some(self.thread.seldepth as u32),
             multi_pv: number,
             score: ScoreText::from_score(best.score),
@@ -200,23 +193,24 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
         })
     }
 
-    /// After a stop within an iteration: plays the best of the finished lines or, in the first line, a move
-    /// that already raised alpha. If only a fail-high is known, reports it as exact: bestmove must match a
-    /// shown PV.
-    fn adopt_unfinished(&mut self, depth: i32, done: &[RootLine], outcome: &mut Outcome) {
-        if let Some(best) = done.first() {
-            adopt(best, depth, outcome);
-            return;
-        }
-        let pv: PvLine = self.thread.pv().iter().copied().collect();
-        let found = RootLine { score: self.thread.root_score, pv };
+    /// After a stop within the first line of an iteration: a move that already raised alpha and is another one
+    /// than the last iteration's. If only a fail-high is known, returns it as if it were exact: bestmove must
+    /// match a shown PV. With several lines each rank needs one, so the first iteration always returns a line,
+    /// if need be without a search.
+    fn unfinished(
+        &mut self,
+        depth: i32,
+        lines: usize,
+        last: &[RootLine],
+        outcome: &Outcome,
+    ) -> Option<RootLine> {
+        let found = RootLine::new(self.thread.root_score, depth as u32, self.thread.pv());
         let best = if found.pv.is_empty() { self.failed_high.take() } else { Some(found) };
-        if let Some(best) = best
-            && outcome.best != best.pv.first().copied()
-        {
-            self.report(depth, 1, &best, Bound::Exact);
-            adopt(&best, depth, outcome);
+        if lines > 1 && last.is_empty() {
+            let unsearched = || RootLine::new(DRAW, 0, &self.wanted[..1]);
+            return Some(best.unwrap_or_else(unsearched));
         }
+        best.filter(|best| outcome.best != best.mv)
     }
 
     /// Whether the mate that `go mate` asks for is found.
@@ -228,11 +222,11 @@ impl<E: Evaluator> Deepening<'_, '_, E> {
     }
 }
 
-fn adopt(best: &RootLine, depth: i32, outcome: &mut Outcome) {
-    if let Some(&first) = best.pv.first() {
+fn adopt(best: &RootLine, outcome: &mut Outcome) {
+    if let Some(first) = best.mv {
         outcome.best = Some(first);
         outcome.ponder = best.pv.get(1).copied();
         outcome.score = ScoreText::from_score(best.score);
-        outcome.depth = depth as u32;
+        outcome.depth = best.depth;
     }
 }

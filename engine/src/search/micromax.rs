@@ -10,6 +10,7 @@
 //! only the captures on one square, and a cutoff ends the scan at once; if so, the moves are looked at one
 //! by one in the original's order.
 
+use super::root_lines::{self, RootLine};
 use super::{Bound, Control, Limits, Outcome, Report, ScoreText, Verdict};
 use crate::attack::{Squares, at, attacks, line_step, on_board, reaches, steps};
 use crate::board::Board;
@@ -341,12 +342,25 @@ fn legal_move(board: &Board, squares: (u8, u8)) -> Option<Move> {
     })
 }
 
-fn score_text(iteration: &Iteration) -> ScoreText {
-    let moves = MATE - iteration.score.abs();
-    if iteration.depth >= 2 && (0..=LONGEST_MATE).contains(&moves) {
-        ScoreText::Mate(if iteration.score > 0 { moves } else { -moves })
+/// A score of an iteration, mates as such. The first iteration only evaluates.
+fn score_text(depth: u32, score: i32) -> ScoreText {
+    let moves = MATE - score.abs();
+    if depth >= 2 && (0..=LONGEST_MATE).contains(&moves) {
+        ScoreText::Mate(if score > 0 { moves } else { -moves })
     } else {
-        ScoreText::Centipawns(iteration.score)
+        ScoreText::Centipawns(score)
+    }
+}
+
+impl Iteration {
+    fn score_text(&self) -> ScoreText {
+        score_text(self.depth, self.score)
+    }
+
+    /// The best move, if it is legal.
+    fn legal_best(&self, board: &Board) -> Option<Move> {
+        let (from, to) = self.best?;
+        legal_move(board, (from.raw(), to.raw()))
     }
 }
 
@@ -434,21 +448,25 @@ impl MicroMax {
         let budget = IterationLimits::of(limits);
 
         let mut last: Option<Iteration> = None;
-        let mut pv = Vec::new();
+        let mut lines: Vec<RootLine> = Vec::new();
+        let moves = if wanted.is_empty() { &legal } else { &wanted };
+        let count = limits.multi_pv.clamp(1, moves.len().max(1));
         let mut run = Run::new(board, Some(&self.table), control);
         run.deepen(&root, &budget, &mut |run, iteration| {
             last = Some(*iteration);
-            pv = run.principal_variation(&root, iteration);
-            let mut verdict = run.report(iteration, 1, &pv, false, sink);
-            if limits.multi_pv > 1 && iteration.best.is_some() {
-                let lines =
-                    limits.multi_pv.min(if wanted.is_empty() { &legal } else { &wanted }.len());
-                if run.further_lines(&root, iteration, lines, sink) == Verdict::Stop {
+            let before = std::mem::take(&mut lines);
+            lines = run.lines(&root, iteration, count);
+            if iteration.best.is_some() {
+                root_lines::complete(&mut lines, &before, moves, count);
+            }
+            let mut verdict = Verdict::Continue;
+            for (line, rank) in lines.iter().zip(1..) {
+                if run.report(iteration.nodes, line, rank, false, sink) == Verdict::Stop {
                     verdict = Verdict::Stop;
                 }
             }
             control.begin_iteration(iteration.depth + 1);
-            let mate_found = matches!((score_text(iteration), limits.mate),
+            let mate_found = matches!((iteration.score_text(), limits.mate),
                 (ScoreText::Mate(n), Some(asked)) if n > 0 && n as u32 <= asked);
             if mate_found { Verdict::Stop } else { verdict }
         });
@@ -456,7 +474,7 @@ impl MicroMax {
         let mut outcome = Outcome {
             best: None,
             ponder: None,
-            score: last.as_ref().map_or(ScoreText::Centipawns(root.eval), score_text),
+            score: last.map_or(ScoreText::Centipawns(root.eval), |last| last.score_text()),
             depth: last.map_or(0, |iteration| iteration.depth),
             nodes: last.map_or(0, |iteration| iteration.nodes),
             notes: Vec::new(),
@@ -464,7 +482,7 @@ impl MicroMax {
         let answer = last.and_then(|iteration| iteration.best);
         outcome.best = answer.and_then(|(from, to)| legal_move(board, (from.raw(), to.raw())));
         if outcome.best.is_some() {
-            outcome.ponder = pv.get(1).copied();
+            outcome.ponder = lines.first().and_then(|line| line.pv.get(1).copied());
         } else {
             let text = answer.map_or("0000".to_owned(), |(from, to)| format!("{from}{to}"));
             outcome.notes.push(format!("exact: {text}"));
@@ -492,7 +510,8 @@ impl MicroMax {
         let mut last = None;
         run.deepen(&equal, budget, &mut |run, iteration| {
             last = Some(*iteration);
-            run.report(iteration, 1, &[], true, sink)
+            let line = RootLine::new(iteration.score, iteration.depth, &[]);
+            run.report(iteration.nodes, &line, 1, true, sink)
         });
         if let Some(Iteration { nodes, best: Some((from, to)), .. }) = last {
             outcome.best = legal_move(root.board, (from.raw(), to.raw()));
@@ -508,6 +527,8 @@ struct Run<'a> {
     pieces: [u64; 2],
     kings: [u8; 2],
     nodes: u64,
+    /// Whether the node count is published: of the first line only.
+    publishes: bool,
     probe_nodes: u64,
     /// The lock of a stalemated root's probe, which is neither probed nor stored.
     unstored_lock: u64,
@@ -525,6 +546,7 @@ impl<'a> Run<'a> {
             pieces: [0; 2],
             kings: Side::ALL.map(|side| board.king(side).raw()),
             nodes: 0,
+            publishes: true,
             probe_nodes: 0,
             unstored_lock: NO_LOCK,
             stopped: false,
@@ -557,7 +579,9 @@ impl<'a> Run<'a> {
     #[inline(always)]
     fn count_node(&mut self) -> bool {
         if self.nodes.is_multiple_of(super::POLL_INTERVAL) && self.nodes > 0 {
-            self.control.publish(self.nodes);
+            if self.publishes {
+                self.control.publish(self.nodes);
+            }
             // Not before the first poll: there is no move yet.
             if self.control.is_stopped() {
                 self.stopped = true;
@@ -662,9 +686,9 @@ impl<'a> Run<'a> {
 
     fn report(
         &self,
-        iteration: &Iteration,
+        nodes: u64,
+        line: &RootLine,
         multi_pv: usize,
-        pv: &[Move],
         silent: bool,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Verdict {
@@ -673,65 +697,62 @@ impl<'a> Run<'a> {
             table.fill(|entry| entry.generation == generation)
         });
         sink(&Report {
-            depth: iteration.depth,
+            depth: line.depth,
             seldepth: None,
             multi_pv,
-            score: score_text(iteration),
+            score: score_text(line.depth, line.score),
             bound: Bound::Exact,
-            nodes: iteration.nodes,
+            nodes,
             hash_full,
             effort: None,
-            pv,
+            pv: &line.pv,
             silent,
         })
     }
 
-    /// Lines 2 and up of an iteration (MultiPV): for each an exact search to the same depth without the moves
-    /// of the lines before.
-    fn further_lines(
-        &self,
-        root: &SearchRoot<'_>,
-        iteration: &Iteration,
-        lines: usize,
-        sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
-    ) -> Verdict {
-        let mut verdict = Verdict::Continue;
+    /// The lines of an iteration (MultiPV), best first; fewer if the search is stopped. The first is the exact
+    /// search's. For each other one an exact search to the same depth without the moves of the lines before;
+    /// its score is capped at the first line's, as that search found no better move. Their nodes are not
+    /// counted: a count of the exact search alone repeats it.
+    fn lines(&self, root: &SearchRoot<'_>, iteration: &Iteration, count: usize) -> Vec<RootLine> {
+        let line = |run: &Run<'_>, root: &SearchRoot<'_>, result: &Iteration| RootLine {
+            score: result.score.min(iteration.score),
+            // A decided line ends early, but is shown with the depth of the others.
+            depth: iteration.depth,
+            mv: result.legal_best(root.board),
+            pv: run.principal_variation(root, result),
+        };
+        let mut lines = vec![line(self, root, iteration)];
         let mut filter = root.filter.clone().unwrap_or_else(|| {
             root.board.legal_moves().iter().map(|&mv| exact_squares(root.board, mv)).collect()
         });
         let mut better = iteration.best;
-        for line in 2..=lines {
+        for number in 2..=count {
             let Some((from, to)) = better else { break };
             filter.retain(|&squares| squares != (from.raw(), to.raw()));
-            let salt = (u64::from(iteration.depth) << 32 | line as u64)
+            let salt = (u64::from(iteration.depth) << 32 | number as u64)
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let root = SearchRoot { filter: Some(filter.clone()), salt, ..*root };
             let mut run = Run::new(root.board, self.table, self.control);
+            run.publishes = false;
             let mut last = None;
-            run.deepen(
-                &root,
-                &IterationLimits::fixed(iteration.depth as i32),
-                &mut |_, iteration| {
-                    last = Some(*iteration);
-                    Verdict::Continue
-                },
-            );
+            let limits = IterationLimits::fixed(iteration.depth as i32);
+            run.deepen(&root, &limits, &mut |_, iteration| {
+                last = Some(*iteration);
+                Verdict::Continue
+            });
             let Some(result) = last.filter(|_| !run.stopped) else { break };
-            let pv = run.principal_variation(&root, &result);
-            // A decided line ends early, but is shown with the depth of the others.
-            let shown = Iteration { depth: iteration.depth, ..result };
-            if run.report(&shown, line, &pv, false, sink) == Verdict::Stop {
-                verdict = Verdict::Stop;
-            }
+            lines.push(line(&run, &root, &result));
             better = result.best;
         }
-        verdict
+        root_lines::sort(&mut lines);
+        lines
     }
 
     /// The principal variation from the table, as far as it is legal and the game goes on. Empty for a mate
     /// score if it does not end in mate.
     fn principal_variation(&self, root: &SearchRoot<'_>, iteration: &Iteration) -> Vec<Move> {
-        let announced = match score_text(iteration) {
+        let announced = match iteration.score_text() {
             ScoreText::Mate(n) if n > 0 => Some(2 * n as usize - 1),
             ScoreText::Mate(n) => Some(2 * n.unsigned_abs() as usize),
             ScoreText::Centipawns(_) => None,

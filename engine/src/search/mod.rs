@@ -13,6 +13,7 @@ mod partial_keys;
 mod picker;
 mod prune;
 mod quiesce;
+mod root_lines;
 mod see;
 mod thread;
 mod tt;
