@@ -116,8 +116,8 @@ session() { # LOG COMMAND...
 # Ends the program by `quit` with its input left open, as a GUI does, and looks at the exit codes. Now and then
 # Wine kills a program half a second after its end, with signal 9: Wine ends the other threads by a signal,
 # which may meet one of them while it holds a lock of the C library (of the Unix side, which no Windows program
-# can hold itself), and then waits for this lock. Seen in 2 to 4 % of the ends of any Rust program with a
-# few threads.
+# can hold itself), and then waits for this lock. Seen at 2 to 4 of 100 ends, whether or not the program had
+# waited for its other threads, and more seldom with a program of twenty lines.
 quit_often() { # KILLS-ALLOWED COMMAND...
     python3 - "$@" <<'END'
 import collections, signal, subprocess, sys, time
