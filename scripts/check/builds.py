@@ -36,7 +36,8 @@ def search_all(program, args):
         send(f"go nodes {args.nodes}")
         lines = []
         for line in process.stdout:
-            if line.startswith("bestmove") or re.match(r"info depth .* pv ", line):
+            # Bounds are told only once a search takes long, which depends on the machine.
+            if line.startswith("bestmove") or re.match(r"info depth (?!.* (?:lower|upper)bound ).* pv ", line):
                 lines.append(MACHINE.sub("", line.strip()))
             if line.startswith("bestmove"):
                 return lines

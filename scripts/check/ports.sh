@@ -94,23 +94,51 @@ END
 # What has to be the same everywhere. What depends on the machine is taken out.
 behaviour() { # COMMAND...
     "$@" bench | sed 's/ [0-9]* nps//'
-    "$@" perft 5
-    "$@" perft 4 "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+    "$@" perft 5 | grep -v nodes/s
+    "$@" perft 4 "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1" | grep -v nodes/s
     "$@" eval
-    # Progress lines, one each second, have no score.
+    # Progress lines, one each second, have no score; bounds are told only once a search takes long.
     "$@" "setoption name Style value MicroMax" "position startpos moves e2e4" "go nodes 100000" |
-        grep -E ' score |bestmove' | sed -E 's/ (time|nps) [0-9]+//g'
+        grep -E ' score |bestmove' | grep -Ev ' (lower|upper)bound ' | sed -E 's/ (time|nps) [0-9]+//g'
     "$@" "genfens 20 seed 3 book None"
     "$@" perft nonsense 2>&1 || echo "exit code $?"
 }
 
+# Plays a session that is logged: searches that end by themselves, by the clock and by `stop`.
 session() { # LOG COMMAND...
-    local log=$1
-    shift
-    printf '%s\n' "setoption name Debug Log File value $log" "setoption name MultiPV value 2" \
-        "position startpos moves e2e4 c7c5" "go nodes 200000" "setoption name MultiPV value 1" ucinewgame \
-        "position fen 8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1" "go movetime 700" "go depth 8" quit |
-        "$@" >/dev/null
+    python3 - "$@" <<'END'
+import subprocess, sys, time
+
+log, *command = sys.argv[1:]
+lines = f"""setoption name Debug Log File value {log}
+setoption name MultiPV value 2
+position startpos moves e2e4 c7c5
+go nodes 200000
+setoption name MultiPV value 1
+ucinewgame
+position fen 8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1
+go movetime 700
+go depth 10
+go infinite
+quit"""
+program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def send(line):
+    program.stdin.write(line.encode() + b"\n")
+    program.stdin.flush()
+
+
+for line in lines.splitlines():
+    send(line)
+    if line == "go infinite":
+        time.sleep(0.5)
+        send("stop")
+    if line.startswith("go"):
+        while not program.stdout.readline().startswith(b"bestmove"):
+            pass
+program.wait(30)
+END
 }
 
 # Ends the program by `quit` with its input left open, as a GUI does, and looks at the exit codes. Now and then
