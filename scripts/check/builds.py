@@ -7,6 +7,7 @@ and again in the same program after ucinewgame, with the positions in reverse or
 
 import argparse
 import re
+import shlex
 import subprocess
 import sys
 
@@ -23,7 +24,7 @@ MACHINE = re.compile(r" (?:time|nps) \d+")
 
 def search_all(program, args):
     """What the program says of each position, info lines and the best move, in the first and in the second pass."""
-    process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    process = subprocess.Popen(shlex.split(program), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 
     def send(line):
         process.stdin.write(line + "\n")
@@ -35,7 +36,8 @@ def search_all(program, args):
         send(f"go nodes {args.nodes}")
         lines = []
         for line in process.stdout:
-            if line.startswith("bestmove") or re.match(r"info depth .* pv ", line):
+            # Bounds are told only once a search takes long, which depends on the machine.
+            if line.startswith("bestmove") or re.match(r"info depth (?!.* (?:lower|upper)bound ).* pv ", line):
                 lines.append(MACHINE.sub("", line.strip()))
             if line.startswith("bestmove"):
                 return lines
@@ -55,7 +57,7 @@ def search_all(program, args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("programs", nargs="+", help="builds of the program; the first is what the others are held to")
+    parser.add_argument("programs", nargs="+", help="builds of the program, or commands that run them; the first is what the others are held to")
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--hash", type=int, default=16, help="MiB")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
