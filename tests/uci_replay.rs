@@ -178,6 +178,31 @@ fn games_by_the_clock_are_repeated() {
 }
 
 #[test]
+fn options_are_applied_where_the_log_was_asked_to_be_ready() {
+    // There and back: without `isready` between, the table with all it knows would be kept.
+    for (name, there, back) in [
+        ("ready-hash", "Hash value 2", "Hash value 1"),
+        ("ready-style", "Style value MicroMax", "Style value Cairn"),
+    ] {
+        let mut engine = Engine::start();
+        engine.send(&format!("setoption name Debug Log File value {}", path(name).display()));
+        engine.send("go nodes 20000");
+        let first = engine.best_move();
+        engine.send(&format!("setoption name {there}"));
+        engine.settle();
+        engine.send(&format!("setoption name {back}"));
+        engine.send("go nodes 20000");
+        assert_eq!(engine.best_move(), first, "from an empty table again");
+        engine.send("quit");
+        assert!(engine.wait().success());
+        let log = fs::read_to_string(path(name)).expect("a log");
+        assert_replay(&log, name, 0, "2 searches");
+        let hasty = log.replacen(">> isready", ">> d", 1);
+        assert_replay(&hasty, &format!("{name}-hasty"), 1, "search 2 differs");
+    }
+}
+
+#[test]
 fn a_log_that_was_tampered_with_differs() {
     let log = record("tampered.log", "MicroMax");
     // Another move, score, count, variation, line, command, option, position.

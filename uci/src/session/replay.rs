@@ -1,7 +1,7 @@
 //! Repeats a session from its log and compares the output.
 //!
-//! All that has an effect on searches is repeated in order: options, new games, positions, searches. No
-//! clock runs: a search that ended by its own limits gets the same limits, and one that was cut by a
+//! All that has an effect on searches is repeated in order: options, `isready` (which applies them), new
+//! games, positions, searches. No clock runs: a search that ended by its own limits gets the same limits, and one that was cut by a
 //! clock or a `stop` ends at its node count in the log.
 
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::protocol::{self, Command, quote};
+use crate::protocol::{self, Command, Reply, quote};
 use crate::session::controller::{Controller, Manner};
 use crate::session::log::{ANY_TITLE, BEGIN, END, IS, Mark, TITLE};
 use crate::session::messages::{Cut, STACK};
@@ -41,7 +41,7 @@ pub struct Session {
 /// Something to repeat.
 #[derive(Debug)]
 enum Action {
-    /// An option, a new game or a position.
+    /// An option, `isready`, a new game or a position.
     Line(String),
     /// A search.
     Go(String),
@@ -197,6 +197,8 @@ struct Parser {
     position: String,
     /// The searches not answered yet, with their index in the actions.
     asked: VecDeque<(usize, LoggedSearch)>,
+    /// The same index of each `isready` that is not answered yet.
+    unready: VecDeque<usize>,
     /// How many searches have ended.
     ended: usize,
     /// The last line has been read.
@@ -294,6 +296,10 @@ impl Parser {
                 self.asked.push_back((self.session.actions.len(), search));
                 self.session.actions.push(Action::Go(text.to_owned()));
             }
+            Ok(Some(Command::IsReady)) => {
+                self.unready.push_back(self.session.actions.len());
+                self.session.actions.push(Action::Line(text.to_owned()));
+            }
             Ok(Some(Command::SetOption { .. } | Command::NewGame)) => {
                 self.session.actions.push(Action::Line(text.to_owned()));
             }
@@ -309,6 +315,9 @@ impl Parser {
 
     /// Keeps the output of a search.
     fn take_output(&mut self, number: usize, text: &str) -> Result<()> {
+        if text == Reply::ReadyOk.to_string() {
+            self.unready.pop_front();
+        }
         let Some(line) = comparable(text) else { return Ok(()) };
         let Some((_, search)) = self.asked.front_mut() else {
             bail!("damaged: nothing was asked that this could answer");
@@ -334,13 +343,13 @@ impl Parser {
             ["bench", nodes] => self.session.bench = Some(parse_number(nodes)?),
             ["hash", mib] => {
                 let mib = parse_number(mib)?;
-                // The size was found out at the beginning of the search that needed the table.
+                // The size was found out by the search or `isready` that was to apply it.
                 let actions = &mut self.session.actions;
-                let place = self.asked.front().map_or(actions.len(), |(place, _)| *place);
+                let searches = self.asked.iter_mut().map(|(place, _)| place);
+                let mut waiting: Vec<&mut usize> = searches.chain(&mut self.unready).collect();
+                let place = waiting.iter().map(|place| **place).min().unwrap_or(actions.len());
                 actions.insert(place, Action::Line(format!("setoption name Hash value {mib}")));
-                for (place, _) in &mut self.asked {
-                    *place += 1;
-                }
+                waiting.iter_mut().for_each(|place| **place += 1);
             }
             ["search", number, how, rest @ ..] => {
                 self.ended += 1;
@@ -520,4 +529,26 @@ impl Write for Gate {
 /// Locks the comparison, also after a panic: it is still valid.
 fn lock(comparison: &Mutex<Comparison>) -> MutexGuard<'_, Comparison> {
     comparison.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_was_refused_is_not_asked_for_again() {
+        let log = "Cairn log 1\nbegin\n\
+                   0.1 >> setoption name Hash value 60000\n\
+                   0.1 >> isready\n\
+                   0.1 >> go depth 1\n\
+                   0.2 == hash 16\n\
+                   0.2 << readyok\n\
+                   0.3 == search 1 ended nodes 1 threads 1\n\
+                   0.3 << bestmove e2e4\n\
+                   0.4 == end\n";
+        let session = Session::parse(log.as_bytes()).expect("a log");
+        let lines: Vec<&str> = session.actions.iter().map(Action::line).collect();
+        let [asked, kept] = [60_000, 16].map(|mib| format!("setoption name Hash value {mib}"));
+        assert_eq!(lines, [&asked, &kept, "isready", "go depth 1"]);
+    }
 }
