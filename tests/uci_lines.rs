@@ -181,8 +181,11 @@ fn check(heard: &Heard, outcome: &str) {
             expected_fen = "";
         }
         "board" => {
-            assert!(heard.messages.is_empty());
-            expected_fen = rest;
+            match rest.split_once(" says ") {
+                Some((_, text)) => said(text),
+                None => assert!(heard.messages.is_empty()),
+            }
+            expected_fen = rest.split(" says ").next().unwrap_or_default();
         }
         "moves" | "searches" => {
             expected_moves = 1;

@@ -203,6 +203,37 @@ fn options_are_applied_where_the_log_was_asked_to_be_ready() {
 }
 
 #[test]
+fn a_search_after_an_illegal_move_answers_the_position_before_it() {
+    let path = path("illegal");
+    let mut engine = Engine::start();
+    engine.send("position startpos moves e2e4 e7e5 f1c4 b8c6 d1f3 a7a6");
+    engine.send(&format!("setoption name Debug Log File value {}", path.display()));
+    engine.settle();
+    // The same mate for each; in the position before there is another.
+    for refused in ["e1e3 d7d6", "nonsense d7d6"] {
+        engine.send(&format!("position startpos moves f2f3 e7e5 g2g4 {refused}"));
+        let told = engine.settle();
+        let names_it = |line: &String| line.contains("move 4 ") && line.contains(&refused[..4]);
+        assert!(told.len() == 1 && names_it(&told[0]), "{told:#?}");
+        engine.send("go depth 4");
+        assert_eq!(engine.best_move(), "bestmove d8h4");
+    }
+    engine.send("setoption name Debug Log File value <empty>");
+    engine.settle();
+    let log = fs::read_to_string(&path).expect("a log");
+    assert_replay(&log, "illegal", 0, "2 searches");
+    // The header of a log has what was played and nothing more.
+    engine.send(&format!("setoption name Debug Log File value {}", path.display()));
+    engine.send("go depth 4");
+    engine.best_move();
+    engine.send("quit");
+    assert!(engine.wait().success());
+    let log = fs::read_to_string(&path).expect("a log");
+    assert!(log.contains("\nposition startpos moves f2f3 e7e5 g2g4\nbegin\n"), "{log}");
+    assert_replay(&log, "illegal-header", 0, "1 searches");
+}
+
+#[test]
 fn a_log_that_was_tampered_with_differs() {
     let log = record("tampered.log", "MicroMax");
     // Another move, score, count, variation, line, command, option, position.

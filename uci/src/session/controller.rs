@@ -294,11 +294,10 @@ impl Controller {
             }
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
             Command::NewGame => self.settings.clear_hash = true,
-            Command::Position(position) => {
-                if let Err(refusal) = self.game.set(position) {
-                    self.tell(refusal);
-                }
-            }
+            Command::Position(position) => match self.game.set(position) {
+                Ok(None) => {}
+                Ok(Some(text)) | Err(text) => self.tell(text),
+            },
             Command::Go(go) => self.go(&go, order.at),
             Command::Perft(depth) => self.perft(depth),
             Command::Bench(depth) => {
