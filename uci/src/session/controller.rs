@@ -15,7 +15,7 @@ use anyhow::{Context, Result, anyhow};
 use cairn_engine::piece::Side;
 use crossbeam_channel::{Receiver, at, never, select};
 
-use crate::protocol::{self, Command, Go, Reply, quote};
+use crate::protocol::{self, Command, Go, Position, Reply, quote};
 use crate::session::clock::TimeLimits;
 use crate::session::game::Game;
 use crate::session::log::{Log, Mark};
@@ -30,6 +30,10 @@ use crate::session::writer::Writer;
 
 /// The text of `id author`.
 const AUTHOR: &str = "the Cairn authors";
+
+/// The remark on a position that only Chess960 has.
+const CHESS960: &str =
+    "a position of Chess960: castling is written as the king taking its own rook";
 
 /// How long a search may take to stop at the end of the program.
 const EXIT_PATIENCE: Duration = Duration::from_secs(1);
@@ -294,10 +298,7 @@ impl Controller {
             }
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
             Command::NewGame => self.settings.clear_hash = true,
-            Command::Position(position) => match self.game.set(position) {
-                Ok(None) => {}
-                Ok(Some(text)) | Err(text) => self.tell(text),
-            },
+            Command::Position(position) => self.set_position(position),
             Command::Go(go) => self.go(&go, order.at),
             Command::Perft(depth) => self.perft(depth),
             Command::Bench(depth) => {
@@ -331,6 +332,28 @@ impl Controller {
             self.reply(Reply::Option(option.declaration()));
         }
         self.reply(Reply::UciOk);
+    }
+
+    /// Sets up a position and sends the remarks on it, if any. That castling is written otherwise than the
+    /// options say is told once, not with each move of the same game.
+    fn set_position(&mut self, position: Position) {
+        let is_other_game = position.start != self.game.described().start;
+        match self.game.set(position) {
+            Ok(remark) => {
+                if is_other_game && self.game.is_chess960() && !self.settings.chess960 {
+                    self.tell(CHESS960.into());
+                }
+                if let Some(remark) = remark {
+                    self.tell(remark);
+                }
+            }
+            Err(refusal) => self.tell(refusal),
+        }
+    }
+
+    /// Whether castling is written as the king taking its own rook.
+    fn writes_chess960(&self) -> bool {
+        self.settings.chess960 || self.game.is_chess960()
     }
 
     /// Sets an option and sends the remark on it, if any.
@@ -414,7 +437,7 @@ impl Controller {
         let choices =
             if search_moves.is_empty() { board.legal_moves().len() } else { search_moves.len() };
         let cut = self.script.as_mut().and_then(VecDeque::pop_front);
-        let chess960 = self.settings.chess960;
+        let chess960 = self.writes_chess960();
         let mut search = match cut {
             Some(_) => PendingGo::unbounded(at, chess960),
             None => {
@@ -454,7 +477,7 @@ impl Controller {
         let job = Job::Perft {
             board: Box::new(self.game.board().clone()),
             depth,
-            chess960: self.settings.chess960,
+            chess960: self.writes_chess960(),
             stop: Arc::clone(&stop),
         };
         self.start(Activity::Console(stop), job);

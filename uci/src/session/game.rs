@@ -10,6 +10,8 @@ use crate::protocol::{Position, Start, quote};
 pub struct Game {
     described: Position,
     board: Board,
+    /// The first position has castling rights that only Chess960 has.
+    chess960: bool,
 }
 
 impl Default for Game {
@@ -17,6 +19,7 @@ impl Default for Game {
         Game {
             described: Position { start: Start::Orthodox, moves: Vec::new() },
             board: Board::startpos(),
+            chess960: false,
         }
     }
 }
@@ -34,6 +37,13 @@ impl Game {
         &self.described
     }
 
+    /// Whether the game began with castling rights that only Chess960 has. Castling is then written as the
+    /// king taking its own rook, whatever the options say.
+    #[must_use]
+    pub fn is_chess960(&self) -> bool {
+        self.chess960
+    }
+
     /// Sets up a position. A GUI sends the whole game with every move, so if the new list of moves
     /// extends the old one, only the new moves are played.
     ///
@@ -44,10 +54,12 @@ impl Game {
     pub fn set(&mut self, mut position: Position) -> Result<Option<String>, String> {
         let continues = position.start == self.described.start
             && position.moves.starts_with(&self.described.moves);
-        let (mut board, known) = if continues {
-            (self.board.clone(), self.described.moves.len())
+        let (mut board, known, chess960) = if continues {
+            (self.board.clone(), self.described.moves.len(), self.chess960)
         } else {
-            (first_position(&position.start)?, 0)
+            let first = first_position(&position.start)?;
+            let chess960 = first.has_chess960_castling();
+            (first, 0, chess960)
         };
         let mut remark = None;
         for (index, text) in position.moves.iter().enumerate().skip(known) {
@@ -67,7 +79,7 @@ impl Game {
             position.moves.truncate(legal);
             text
         });
-        *self = Game { described: position, board };
+        *self = Game { described: position, board, chess960 };
         Ok(remark)
     }
 
