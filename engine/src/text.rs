@@ -1,6 +1,7 @@
 //! Text of boards and moves: the diagram, and moves in UCI notation such as `e2e4`. FEN is `fen`'s.
 
 use crate::board::Board;
+use crate::fen::excerpt;
 use crate::moves::Move;
 use crate::piece::Piece;
 use crate::square::Square;
@@ -63,7 +64,7 @@ impl Board {
             && text[2..4].parse::<Square>().is_ok()
             && matches!(text.as_bytes().get(4), None | Some(b'n' | b'b' | b'r' | b'q'));
         if !well_formed {
-            return Err(MoveTextError::Syntax(text.to_owned()));
+            return Err(MoveTextError::Syntax(excerpt(text)));
         }
         let moves = self.legal_moves();
         [true, false]

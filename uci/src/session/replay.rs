@@ -378,7 +378,7 @@ impl Parser {
                      chance, so it cannot be repeated"
                 ),
                 "threads" => {}
-                _ => bail!("damaged: there is no '{name}'"),
+                _ => bail!("damaged: there is no '{}'", quote(name)),
             }
         }
         let Some((_, search)) = self.asked.front_mut() else {
@@ -414,7 +414,7 @@ impl Parser {
 }
 
 fn parse_number(text: &str) -> Result<u64> {
-    text.parse().with_context(|| format!("damaged: '{text}' is no number"))
+    text.parse().with_context(|| format!("damaged: '{}' is no number", quote(text)))
 }
 
 /// A line of a search without what depends on time; none for other lines. Bounds are left out, as
