@@ -334,6 +334,54 @@ fn the_log_can_be_turned_off_and_its_file_may_be_impossible() {
 }
 
 #[test]
+fn a_log_may_begin_with_a_byte_order_mark() {
+    let log = record("mark.log", "Cairn");
+    assert_replay(&format!("\u{feff}{log}"), "mark", 0, "all the same");
+}
+
+#[test]
+fn the_path_of_a_log_may_be_quoted_but_not_be_unreadable() {
+    let path = path("quoted log");
+    let mut engine = Engine::start();
+    engine.send(&format!("setoption name Debug Log File value \"{}\"", path.display()));
+    assert!(engine.settle().is_empty());
+    let log = fs::read_to_string(&path).expect("a log");
+    assert!(log.contains(&format!("\noption Debug Log File = {}\n", path.display())), "{log}");
+    let folder = path.with_file_name("latin");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).expect("a folder");
+    let mut line =
+        format!("setoption name Debug Log File value {}/M", folder.display()).into_bytes();
+    line.extend_from_slice(b"\xfcller.log\n");
+    engine.send_bytes(&line);
+    let told = engine.settle();
+    assert!(told.len() == 1 && told[0].contains("UTF-8"), "{told:?}");
+    assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0);
+    // The log goes on.
+    engine.send("quit");
+    assert!(engine.wait().success());
+    let log = fs::read_to_string(&path).expect("a log");
+    assert!(log.ends_with(" == end\n"), "{log}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_that_is_no_regular_file_is_refused() {
+    let pipe = path("log.pipe");
+    let _ = fs::remove_file(&pipe);
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    let mut engine = Engine::start();
+    for file in [pipe.display().to_string(), "/dev/full".into(), env!("CARGO_TARGET_TMPDIR").into()]
+    {
+        engine.send(&format!("setoption name Debug Log File value {file}"));
+        let told = engine.settle();
+        assert!(told.len() == 1 && told[0].contains("no regular file"), "{file}: {told:?}");
+    }
+    engine.send("go depth 2");
+    engine.best_move();
+}
+
+#[test]
 fn a_program_that_is_killed_leaves_a_log_that_can_be_repeated() {
     let path = path("killed.log");
     let mut engine = Engine::start();

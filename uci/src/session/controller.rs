@@ -17,6 +17,7 @@ use crossbeam_channel::{Receiver, at, never, select};
 
 use crate::protocol::{self, Command, Go, Position, Reply, quote};
 use crate::session::clock::TimeLimits;
+use crate::session::files::FilePath;
 use crate::session::game::Game;
 use crate::session::log::{Log, Mark};
 use crate::session::messages::{Cut, Event, Job, SearchJob, SearcherSetup};
@@ -391,8 +392,11 @@ impl Controller {
                 self.start(Activity::Prepare, Job::Signature);
             }
             Err(error) => {
-                self.settings.log_file.clear();
-                self.tell(format!("Debug Log File '{}': {error}; no log is kept", quote(&path)));
+                self.settings.log_file = FilePath::default();
+                self.tell(format!(
+                    "Debug Log File '{}': {error}; no log is kept",
+                    quote(path.text())
+                ));
             }
         }
     }
@@ -409,7 +413,7 @@ impl Controller {
         let Some(log) = &self.log else { return };
         if let Some(error) = log.failure() {
             self.log = None;
-            self.settings.log_file.clear();
+            self.settings.log_file = FilePath::default();
             self.tell(format!("the log cannot be written: {error}; it ends here"));
             return;
         }

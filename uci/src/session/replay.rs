@@ -20,8 +20,8 @@ use crate::session::reader;
 use crate::session::writer::Writer;
 use crate::signature;
 
-/// The option that is not repeated, as it would overwrite the log.
-const LOG_OPTION: &str = "Debug Log File";
+/// May stand before the first line.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A session, read from its log.
 #[derive(Debug, Default)]
@@ -207,6 +207,8 @@ struct Parser {
 
 impl Parser {
     fn parse(mut self, text: &str) -> Result<Session> {
+        // Some editors put a byte-order mark before the first line.
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let (whole_lines, rest) = match text.rfind('\n') {
             Some(end) => text.split_at(end + 1),
             None => ("", text),
@@ -250,7 +252,7 @@ impl Parser {
                         bail!("line {number} is damaged: '{}'", quote(line));
                     };
                     let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
-                    if name == LOG_OPTION {
+                    if name == "Debug Log File" {
                         continue;
                     }
                     let set = Command::SetOption { name, value: Some(value) };
@@ -285,7 +287,8 @@ impl Parser {
     /// Keeps input that has an effect on searches.
     fn take_input(&mut self, text: &str) {
         match protocol::parse(text.as_bytes()) {
-            Ok(Some(Command::SetOption { name, .. })) if name.eq_ignore_ascii_case(LOG_OPTION) => {}
+            Ok(Some(Command::SetOption { name, .. }))
+                if name.eq_ignore_ascii_case("Debug Log File") => {}
             Ok(Some(Command::Position(_))) => self.take_position(text),
             Ok(Some(Command::Go(_))) => {
                 let search = LoggedSearch {
