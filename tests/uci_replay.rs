@@ -4,7 +4,7 @@ mod uci_driver;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -259,6 +259,114 @@ fn a_log_that_was_tampered_with_differs() {
         assert_ne!(log, tampered, "{name}");
         assert_replay(&tampered, &format!("tampered-{name}"), 1, search);
     }
+}
+
+#[test]
+fn a_replay_ends_where_a_search_goes_on_for_longer_than_the_log_says() {
+    for style in ["MicroMax", "Cairn"] {
+        let log = record(&format!("endless-{style}.log"), style);
+        let end_of = |search: usize| {
+            let start = format!("== search {search} ");
+            log.lines().find_map(|line| Some(line.split_once(&start)?.1)).expect("a search")
+        };
+        let replaced = |search: usize, new: &str| {
+            let (old, start) = (end_of(search), format!("== search {search} "));
+            log.replacen(&format!("{start}{old}"), &format!("{start}{new}"), 1)
+        };
+        let last = log.matches("== search ").count();
+        let never = "cut nodes 999999999999 threads 1";
+        assert!(end_of(1).starts_with("cut ") && end_of(last).starts_with("ended "), "{log}");
+        for (name, search, tampered) in [
+            ("later", 1, replaced(1, never)),
+            ("itself", 1, replaced(1, &end_of(1).replace("cut ", "ended "))),
+            ("sooner", last, replaced(last, never)),
+        ] {
+            assert_ne!(log, tampered, "{name}");
+            let says = format!("search {search} differs");
+            assert_replay(&tampered, &format!("endless-{style}-{name}"), 1, &says);
+        }
+    }
+}
+
+#[test]
+fn a_replay_opens_no_file_that_the_log_names() {
+    let log = record("files.log", "Cairn");
+    let victim = path("victim");
+    let path = victim.display();
+    let begin = log.find("\nposition ").expect("a header");
+    let header = |line: &str| format!("{}\n{line}{}", &log[..begin], &log[begin..]);
+    let input = |line: &str| log.replacen("nonsense", line, 1);
+    for (name, log) in [
+        ("name", header(&format!("option Debug Log File = {path}"))),
+        ("case", header(&format!("option debug Log File = {path}"))),
+        ("blanks", header(&format!("option Debug  Log  File = \"{path}\""))),
+        ("form", header(&format!("option Debug Log File value {path} = 3"))),
+        ("input", input(&format!("x setoption name DEBUG LOG FILE value {path}"))),
+    ] {
+        fs::write(&victim, "precious").expect("a file");
+        // The form gives another path than that of the victim.
+        let other = victim.with_file_name("victim value 3");
+        let odd = victim.with_file_name("victim = 3");
+        assert_replay(&log, &format!("files-{name}"), 0, "all the same");
+        assert_eq!(fs::read_to_string(&victim).expect("a file"), "precious", "{name}");
+        assert!(!other.exists() && !odd.exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_was_loaded_is_given_anew_and_known_by_its_checksum() {
+    let log = record("loaded.log", "Cairn");
+    let (right, wrong) = (path("right.net"), path("wrong.net"));
+    fs::write(&right, "a").expect("a file");
+    fs::write(&wrong, "b").expect("a file");
+    let option = |path: &PathBuf| format!("--option=EvalFile={}", path.display());
+    // The checksum is that of the letter a.
+    let sum = "loaded EvalFile = af63dc4c8601ec8c";
+    let begin = log.find("\nposition ").expect("a header");
+    let in_header = format!("{}\n{sum}{}", &log[..begin], &log[begin..]);
+    let later = log.replacen(">> nonsense", &format!("== {sum}"), 1);
+    for (name, log) in [("header", in_header), ("later", later)] {
+        let file = path(&format!("loaded-{name}"));
+        fs::write(&file, log).expect("a file");
+        for (options, code, says) in [
+            (vec![], 2, "--option EvalFile=FILE"),
+            (vec![option(&wrong)], 2, "is not the file that was loaded for EvalFile"),
+            (vec![option(&path("none.net"))], 2, "cannot read"),
+            (vec!["--option=Hash=1".into(), option(&right)], 2, "no option that names a file"),
+            (vec!["--option=EvalFile".into()], 2, "NAME=VALUE"),
+            (vec![option(&right)], 0, "all the same"),
+        ] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+            let output = command.arg("replay").arg(&file).args(&options).output().expect("cairn");
+            let text = [output.stdout, output.stderr].concat();
+            let text = String::from_utf8_lossy(&text);
+            assert_eq!(output.status.code(), Some(code), "{name} {options:?}: {text}");
+            assert!(text.contains(says), "{name} {options:?}: {text}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_replay_reads_no_endless_file() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    let output = command.args(["replay", "/dev/zero"]).output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(2));
+    let mut endless = Command::new("yes").stdout(Stdio::piped()).spawn().expect("yes");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    command.args(["replay", "/dev/stdin"]).stdin(endless.stdout.take().expect("a pipe"));
+    let output = command.output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(2));
+    // It was ended by its broken pipe.
+    drop(command);
+    assert!(!endless.wait().expect("yes").success());
+    // A log itself may come from there.
+    let log = record("piped.log", "Cairn");
+    let file = path("piped");
+    fs::write(&file, log).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    command.args(["replay", "/dev/stdin"]).stdin(fs::File::open(file).expect("a file"));
+    assert_eq!(command.output().expect("the program starts").status.code(), Some(0));
 }
 
 #[test]

@@ -13,14 +13,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use cairn_engine::piece::Side;
+use cairn_engine::search::Style;
 use crossbeam_channel::{Receiver, at, never, select};
 
 use crate::protocol::{self, Command, Go, Position, Reply, quote};
 use crate::session::clock::TimeLimits;
-use crate::session::files::FilePath;
+use crate::session::files::{FileAccess, FilePath};
 use crate::session::game::Game;
 use crate::session::log::{Log, Mark};
-use crate::session::messages::{Cut, Event, Job, SearchJob, SearcherSetup};
+use crate::session::messages::{Cut, Ending, Event, Job, SearchJob, SearcherSetup};
 use crate::session::options::{self, Settings, UciOption, When};
 use crate::session::pending::PendingGo;
 use crate::session::plan;
@@ -76,6 +77,14 @@ enum Activity {
     Console(Arc<AtomicBool>),
 }
 
+/// What a replay follows, and whom it tells of it.
+struct Script {
+    /// How each of the next searches ended the first time.
+    endings: VecDeque<Ending>,
+    /// Takes how each has ended now, before its answer is given.
+    told: Box<dyn FnMut(Ending)>,
+}
+
 /// The front-end's main loop with all its state.
 pub struct Controller {
     input: Receiver<Input>,
@@ -92,8 +101,8 @@ pub struct Controller {
     exit_by: Option<Instant>,
     debug: bool,
     log: Option<Log>,
-    /// In a replay: where each of the next searches was cut.
-    script: Option<VecDeque<Option<Cut>>>,
+    /// What a replay follows.
+    script: Option<Script>,
     ended: bool,
     /// The first command of a script that could not do what it was asked for.
     failure: Option<String>,
@@ -124,9 +133,25 @@ impl Controller {
         })
     }
 
-    /// Makes all searches run without clocks, each up to its point in the script.
-    pub fn follow(&mut self, script: VecDeque<Option<Cut>>) {
-        self.script = Some(script);
+    /// Makes all searches run without clocks, each to where it ended the first time, and tells how it has
+    /// ended now, just before its answer. From now on no option names a file; those in `files`, with their
+    /// paths, are set before.
+    ///
+    /// # Errors
+    /// Why an option is refused.
+    pub fn follow(
+        &mut self,
+        endings: VecDeque<Ending>,
+        files: &[(String, String)],
+        told: impl FnMut(Ending) + 'static,
+    ) -> Result<()> {
+        for (name, path) in files {
+            self.settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal))?;
+        }
+        self.settings.files = FileAccess::Closed;
+        self.script = Some(Script { endings, told: Box::new(told) });
+        self.begin_log();
+        Ok(())
     }
 
     /// Runs until the end of the session.
@@ -154,6 +179,10 @@ impl Controller {
                 recv(self.writer.ended()) -> _ => self.ended = true,
                 recv(timer) -> _ => self.strike(),
             }
+        }
+        if let Some(Activity::Search(search)) = &self.activity {
+            // Nobody waits for it any more.
+            search.control().engine.stop();
         }
         self.close_log();
         let patience = (self.manner == Manner::Interactive).then_some(DRAIN_PATIENCE);
@@ -440,9 +469,9 @@ impl Controller {
         }
         let choices =
             if search_moves.is_empty() { board.legal_moves().len() } else { search_moves.len() };
-        let cut = self.script.as_mut().and_then(VecDeque::pop_front);
+        let ending = self.script.as_mut().and_then(|script| script.endings.pop_front());
         let chess960 = self.writes_chess960();
-        let mut search = match cut {
+        let mut search = match ending {
             Some(_) => PendingGo::unbounded(at, chess960),
             None => {
                 let forced = choices == 1;
@@ -452,7 +481,17 @@ impl Controller {
         };
         search.start_clock(at);
         let TimeLimits { soft, hard } = search.limits();
-        let limits = plan::engine_limits(&self.settings, go, search_moves);
+        let mut limits = plan::engine_limits(&self.settings, go, search_moves);
+        let cut = match ending {
+            Some(Ending::Cut(point)) => Some(point),
+            Some(Ending::Itself(Cut { nodes, .. })) if self.settings.style == Style::Cairn => {
+                // If it goes on further than the first time, that is difference enough. (What micro-Max
+                // does near its end depends on its limit; it is found out by its next line.)
+                limits.nodes = Some(limits.nodes.map_or(nodes + 1, |limit| limit.min(nodes + 1)));
+                None
+            }
+            _ => None,
+        };
         #[cfg(feature = "tune")]
         self.settings.apply_params();
         let job = SearchJob {
@@ -463,7 +502,7 @@ impl Controller {
             started: at,
             chess960,
             show_wdl: self.settings.show_wdl,
-            cut: cut.flatten(),
+            cut,
             control: Arc::clone(search.control()),
         };
         if self.debug {
@@ -588,6 +627,9 @@ impl Controller {
         }
         if let Some(log) = &mut self.log {
             log.search(answer.ending, self.settings.threads);
+        }
+        if let Some(script) = &mut self.script {
+            (script.told)(answer.ending);
         }
         self.reply(Reply::BestMove { best: answer.best, ponder: answer.ponder });
     }
