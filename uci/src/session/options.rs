@@ -318,7 +318,8 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
 static GUI_OPTIONS: [UciOption; 5] = [
     UciOption {
         name: "UCI_Chess960",
-        doc: "Writes castling as the king taking its own rook; both notations are always read.",
+        doc: "Writes castling as the king taking its own rook, as is always done in positions that only \
+              Chess960 has; both notations are always read.",
         kind: OptionKind::Check {
             default: false,
             set: |settings, on| settings.chess960 = on,

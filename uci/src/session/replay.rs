@@ -276,7 +276,7 @@ impl Session {
             format!(
                 "{} with bench {logged} has written this log; this program has bench {nodes}, so \
                  differences are no surprise",
-                self.engine
+                quote(&self.engine)
             )
         }))
     }
