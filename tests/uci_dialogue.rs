@@ -425,6 +425,37 @@ fn castling_is_written_as_the_gui_wants_it() {
 }
 
 #[test]
+fn a_position_of_chess960_is_told_once_and_has_its_notation() {
+    let mut engine = Engine::start();
+    let white = "position fen 4k3/8/8/8/8/8/8/R5KR w HA - 0 1";
+    engine.send(white);
+    let told = engine.settle();
+    assert!(told.len() == 1 && told[0].contains("Chess960"), "{told:#?}");
+    engine.send("go searchmoves g1h1 depth 2");
+    assert!(engine.best_move().starts_with("bestmove g1h1 "));
+    // Not again with each move of the same game, but for another one.
+    engine.send(&format!("{white} moves g1h1"));
+    engine.send(white);
+    assert!(engine.settle().is_empty());
+    engine.send("position fen 4k3/8/8/8/8/8/8/RK5R w HA - 0 1");
+    assert_eq!(engine.settle().len(), 1);
+    engine.send("perft 1");
+    let divided = engine.read_until("Nodes searched");
+    for mv in ["b1c1: 1", "b1a1: 1", "b1h1: 1"] {
+        assert_eq!(divided.iter().filter(|line| *line == mv).count(), 1, "{divided:#?}");
+    }
+    // A GUI that has asked for this notation needs no telling.
+    engine.send("setoption name UCI_Chess960 value true");
+    engine.send(white);
+    engine.send("setoption name UCI_Chess960 value false");
+    engine.send("position startpos");
+    assert!(engine.settle().is_empty());
+    engine.send("position fen 4k3/8/8/8/8/8/8/4K2R w H - 0 1");
+    engine.send("go searchmoves e1h1 depth 2");
+    assert!(engine.best_move().starts_with("bestmove e1g1"));
+}
+
+#[test]
 fn a_table_that_is_too_large_leaves_the_old_one() {
     let mut engine = Engine::start();
     engine.settle();

@@ -23,6 +23,7 @@
 //! session/level        UCI_Elo to nodes and overlooked moves
 //! session/wdl          scores to win, draw and loss chances
 //! session/clock        clocks to time limits
+//! session/files        the files that options name
 //! session/options      the table of options and their values
 //! session/plan         a `go` with the options to limits
 //! session/log          the option Debug Log File, a thread

@@ -13,13 +13,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use cairn_engine::piece::Side;
+use cairn_engine::search::Style;
 use crossbeam_channel::{Receiver, at, never, select};
 
-use crate::protocol::{self, Command, Go, Reply, quote};
+use crate::protocol::{self, Command, Go, Position, Reply, quote};
 use crate::session::clock::TimeLimits;
+use crate::session::files::{FileAccess, FilePath};
 use crate::session::game::Game;
 use crate::session::log::{Log, Mark};
-use crate::session::messages::{Cut, Event, Job, SearchJob, SearcherSetup};
+use crate::session::messages::{Cut, Ending, Event, Job, SearchJob, SearcherSetup};
 use crate::session::options::{self, Settings, UciOption, When};
 use crate::session::pending::PendingGo;
 use crate::session::plan;
@@ -30,6 +32,10 @@ use crate::session::writer::Writer;
 
 /// The text of `id author`.
 const AUTHOR: &str = "the Cairn authors";
+
+/// The remark on a position that only Chess960 has.
+const CHESS960: &str =
+    "a position of Chess960: castling is written as the king taking its own rook";
 
 /// How long a search may take to stop at the end of the program.
 const EXIT_PATIENCE: Duration = Duration::from_secs(1);
@@ -71,6 +77,14 @@ enum Activity {
     Console(Arc<AtomicBool>),
 }
 
+/// What a replay follows, and whom it tells of it.
+struct Script {
+    /// How each of the next searches ended the first time.
+    endings: VecDeque<Ending>,
+    /// Takes how each has ended now, before its answer is given.
+    told: Box<dyn FnMut(Ending)>,
+}
+
 /// The front-end's main loop with all its state.
 pub struct Controller {
     input: Receiver<Input>,
@@ -87,8 +101,8 @@ pub struct Controller {
     exit_by: Option<Instant>,
     debug: bool,
     log: Option<Log>,
-    /// In a replay: where each of the next searches was cut.
-    script: Option<VecDeque<Option<Cut>>>,
+    /// What a replay follows.
+    script: Option<Script>,
     ended: bool,
     /// The first command of a script that could not do what it was asked for.
     failure: Option<String>,
@@ -119,9 +133,25 @@ impl Controller {
         })
     }
 
-    /// Makes all searches run without clocks, each up to its point in the script.
-    pub fn follow(&mut self, script: VecDeque<Option<Cut>>) {
-        self.script = Some(script);
+    /// Makes all searches run without clocks, each to where it ended the first time, and tells how it has
+    /// ended now, just before its answer. From now on no option names a file; those in `files`, with their
+    /// paths, are set before.
+    ///
+    /// # Errors
+    /// Why an option is refused.
+    pub fn follow(
+        &mut self,
+        endings: VecDeque<Ending>,
+        files: &[(String, String)],
+        told: impl FnMut(Ending) + 'static,
+    ) -> Result<()> {
+        for (name, path) in files {
+            self.settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal))?;
+        }
+        self.settings.files = FileAccess::Closed;
+        self.script = Some(Script { endings, told: Box::new(told) });
+        self.begin_log();
+        Ok(())
     }
 
     /// Runs until the end of the session.
@@ -149,6 +179,10 @@ impl Controller {
                 recv(self.writer.ended()) -> _ => self.ended = true,
                 recv(timer) -> _ => self.strike(),
             }
+        }
+        if let Some(Activity::Search(search)) = &self.activity {
+            // Nobody waits for it any more.
+            search.control().engine.stop();
         }
         self.close_log();
         let patience = (self.manner == Manner::Interactive).then_some(DRAIN_PATIENCE);
@@ -294,11 +328,7 @@ impl Controller {
             }
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
             Command::NewGame => self.settings.clear_hash = true,
-            Command::Position(position) => {
-                if let Err(refusal) = self.game.set(position) {
-                    self.tell(refusal);
-                }
-            }
+            Command::Position(position) => self.set_position(position),
             Command::Go(go) => self.go(&go, order.at),
             Command::Perft(depth) => self.perft(depth),
             Command::Bench(depth) => {
@@ -332,6 +362,28 @@ impl Controller {
             self.reply(Reply::Option(option.declaration()));
         }
         self.reply(Reply::UciOk);
+    }
+
+    /// Sets up a position and sends the remarks on it, if any. That castling is written otherwise than the
+    /// options say is told once, not with each move of the same game.
+    fn set_position(&mut self, position: Position) {
+        let is_other_game = position.start != self.game.described().start;
+        match self.game.set(position) {
+            Ok(remark) => {
+                if is_other_game && self.game.is_chess960() && !self.settings.chess960 {
+                    self.tell(CHESS960.into());
+                }
+                if let Some(remark) = remark {
+                    self.tell(remark);
+                }
+            }
+            Err(refusal) => self.tell(refusal),
+        }
+    }
+
+    /// Whether castling is written as the king taking its own rook.
+    fn writes_chess960(&self) -> bool {
+        self.settings.chess960 || self.game.is_chess960()
     }
 
     /// Sets an option and sends the remark on it, if any.
@@ -369,8 +421,11 @@ impl Controller {
                 self.start(Activity::Prepare, Job::Signature);
             }
             Err(error) => {
-                self.settings.log_file.clear();
-                self.tell(format!("Debug Log File '{}': {error}; no log is kept", quote(&path)));
+                self.settings.log_file = FilePath::default();
+                self.tell(format!(
+                    "Debug Log File '{}': {error}; no log is kept",
+                    quote(path.text())
+                ));
             }
         }
     }
@@ -387,7 +442,7 @@ impl Controller {
         let Some(log) = &self.log else { return };
         if let Some(error) = log.failure() {
             self.log = None;
-            self.settings.log_file.clear();
+            self.settings.log_file = FilePath::default();
             self.tell(format!("the log cannot be written: {error}; it ends here"));
             return;
         }
@@ -414,9 +469,9 @@ impl Controller {
         }
         let choices =
             if search_moves.is_empty() { board.legal_moves().len() } else { search_moves.len() };
-        let cut = self.script.as_mut().and_then(VecDeque::pop_front);
-        let chess960 = self.settings.chess960;
-        let mut search = match cut {
+        let ending = self.script.as_mut().and_then(|script| script.endings.pop_front());
+        let chess960 = self.writes_chess960();
+        let mut search = match ending {
             Some(_) => PendingGo::unbounded(at, chess960),
             None => {
                 let forced = choices == 1;
@@ -426,7 +481,17 @@ impl Controller {
         };
         search.start_clock(at);
         let TimeLimits { soft, hard } = search.limits();
-        let limits = plan::engine_limits(&self.settings, go, search_moves);
+        let mut limits = plan::engine_limits(&self.settings, go, search_moves);
+        let cut = match ending {
+            Some(Ending::Cut(point)) => Some(point),
+            Some(Ending::Itself(Cut { nodes, .. })) if self.settings.style == Style::Cairn => {
+                // If it goes on further than the first time, that is difference enough. (What micro-Max
+                // does near its end depends on its limit; it is found out by its next line.)
+                limits.nodes = Some(limits.nodes.map_or(nodes + 1, |limit| limit.min(nodes + 1)));
+                None
+            }
+            _ => None,
+        };
         #[cfg(feature = "tune")]
         self.settings.apply_params();
         let job = SearchJob {
@@ -437,7 +502,7 @@ impl Controller {
             started: at,
             chess960,
             show_wdl: self.settings.show_wdl,
-            cut: cut.flatten(),
+            cut,
             control: Arc::clone(search.control()),
         };
         if self.debug {
@@ -455,7 +520,7 @@ impl Controller {
         let job = Job::Perft {
             board: Box::new(self.game.board().clone()),
             depth,
-            chess960: self.settings.chess960,
+            chess960: self.writes_chess960(),
             stop: Arc::clone(&stop),
         };
         self.start(Activity::Console(stop), job);
@@ -562,6 +627,9 @@ impl Controller {
         }
         if let Some(log) = &mut self.log {
             log.search(answer.ending, self.settings.threads);
+        }
+        if let Some(script) = &mut self.script {
+            (script.told)(answer.ending);
         }
         self.reply(Reply::BestMove { best: answer.best, ponder: answer.ponder });
     }

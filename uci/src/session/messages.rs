@@ -64,7 +64,7 @@ pub struct SearcherSetup {
 }
 
 /// The point at which a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// The nodes of the search.
     pub nodes: u64,
@@ -82,6 +82,17 @@ pub enum Ending {
     Cut(Cut),
     /// By an internal error.
     Broke,
+}
+
+impl Ending {
+    /// Where it ended, unless it broke.
+    #[must_use]
+    pub fn point(self) -> Option<Cut> {
+        match self {
+            Ending::Itself(point) | Ending::Cut(point) => Some(point),
+            Ending::Broke => None,
+        }
+    }
 }
 
 /// A search with all it needs.
