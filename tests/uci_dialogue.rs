@@ -526,6 +526,34 @@ fn a_limited_strength_is_a_limited_number_of_nodes_and_repeats() {
     }
 }
 
+#[test]
+fn the_historical_style_keeps_to_the_nodes_of_its_level() {
+    let mut engine = Engine::start_raw();
+    engine.send("setoption name Style value MicroMax");
+    let mut nodes = |commands: &[&str]| {
+        for command in commands {
+            engine.send(command);
+        }
+        let lines = engine.read_until("bestmove");
+        let told = lines.iter().filter_map(|line| word_behind(line, "nodes")?.parse::<u64>().ok());
+        (told.max().expect("nodes"), lines)
+    };
+    // Whole iterations, as the original has them.
+    assert_eq!(nodes(&[BUSY, "go nodes 1000"]).0, 46_797);
+    for (elo, most) in [(800, 102), (1400, 1395), (2000, 14_246), (2800, 123_600)] {
+        let elo = format!("setoption name UCI_Elo value {elo}");
+        let limited = "setoption name UCI_LimitStrength value true";
+        for position in ["position startpos", BUSY, MATE_IN_ONE] {
+            let (level, lines) = nodes(&[limited, &elo, position, "go"]);
+            assert!(level <= most, "{level} of {most}: {lines:#?}");
+            // The move is one that was searched.
+            let best = lines.last().and_then(|line| word_behind(line, "bestmove"));
+            let shown = lines.iter().rfind(|line| line.contains(" score ")).expect("a line");
+            assert_eq!(word_behind(shown, "pv"), best, "{lines:#?}");
+        }
+    }
+}
+
 /// Some nothing new is found in for long: the next iteration takes the time.
 const BUSY: &str =
     "position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";

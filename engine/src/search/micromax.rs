@@ -277,6 +277,8 @@ struct IterationLimits {
     probe_nodes: u64,
     /// No iteration beyond this.
     last_depth: i32,
+    /// No node beyond this count.
+    node_cap: u64,
 }
 
 impl IterationLimits {
@@ -287,15 +289,22 @@ impl IterationLimits {
             nodes: limits.nodes.unwrap_or(u64::MAX),
             probe_nodes: limits.nodes.unwrap_or(0),
             last_depth: depth.unwrap_or(FIXED_DEPTH_END),
+            node_cap: limits.node_cap.unwrap_or(u64::MAX),
         };
         match (depth, limits.nodes) {
-            (Some(depth), None) => IterationLimits::fixed(depth),
+            (Some(depth), None) => IterationLimits::fixed(depth, thinking.node_cap),
             _ => thinking,
         }
     }
 
-    const fn fixed(depth: i32) -> IterationLimits {
-        IterationLimits { fixed_depth: depth, nodes: 0, probe_nodes: 0, last_depth: depth }
+    const fn fixed(depth: i32, node_cap: u64) -> IterationLimits {
+        IterationLimits {
+            fixed_depth: depth,
+            nodes: 0,
+            probe_nodes: 0,
+            last_depth: depth,
+            node_cap,
+        }
     }
 
     /// Whether the outermost node begins iteration `depth`.
@@ -440,7 +449,7 @@ impl MicroMax {
             last = Some(*iteration);
             pv = run.principal_variation(&root, iteration);
             let mut verdict = run.report(iteration, 1, &pv, false, sink);
-            if limits.multi_pv > 1 && iteration.best.is_some() {
+            if limits.multi_pv > 1 && iteration.best.is_some() && !run.stopped {
                 let lines =
                     limits.multi_pv.min(if wanted.is_empty() { &legal } else { &wanted }.len());
                 if run.further_lines(&root, iteration, lines, sink) == Verdict::Stop {
@@ -509,6 +518,9 @@ struct Run<'a> {
     kings: [u8; 2],
     nodes: u64,
     probe_nodes: u64,
+    node_cap: u64,
+    /// The node count at which to look at the cap and the stop flag.
+    next_poll: u64,
     /// The lock of a stalemated root's probe, which is neither probed nor stored.
     unstored_lock: u64,
     stopped: bool,
@@ -526,6 +538,9 @@ impl<'a> Run<'a> {
             kings: Side::ALL.map(|side| board.king(side).raw()),
             nodes: 0,
             probe_nodes: 0,
+            node_cap: u64::MAX,
+            // Not before: there is no move yet.
+            next_poll: super::POLL_INTERVAL,
             unstored_lock: NO_LOCK,
             stopped: false,
             table,
@@ -556,16 +571,20 @@ impl<'a> Run<'a> {
     /// Counts a node, unless the search stops before it: the one place for both. Returns whether to go on.
     #[inline(always)]
     fn count_node(&mut self) -> bool {
-        if self.nodes.is_multiple_of(super::POLL_INTERVAL) && self.nodes > 0 {
-            self.control.publish(self.nodes);
-            // Not before the first poll: there is no move yet.
-            if self.control.is_stopped() {
-                self.stopped = true;
-                return false;
-            }
+        if self.nodes >= self.next_poll && !self.poll() {
+            return false;
         }
         self.nodes += 1;
         true
+    }
+
+    /// Looks at the cap and the stop flag. Returns whether to go on.
+    #[cold]
+    fn poll(&mut self) -> bool {
+        self.control.publish(self.nodes);
+        self.stopped |= self.nodes >= self.node_cap || self.control.is_stopped();
+        self.next_poll = self.node_cap.min(self.nodes + super::POLL_INTERVAL);
+        !self.stopped
     }
 
     fn root_node(&self, root: &SearchRoot<'_>) -> Node {
@@ -589,7 +608,7 @@ impl<'a> Run<'a> {
     }
 
     /// The outermost node: iterations until a limit is reached, the last one completed. One that is stopped
-    /// counts as not begun.
+    /// counts as not begun; of one that the cap has ended, a better move counts.
     fn deepen(
         &mut self,
         root: &SearchRoot<'_>,
@@ -599,6 +618,8 @@ impl<'a> Run<'a> {
         let node = self.root_node(root);
         let keys = self.lookup_keys(&node);
         self.probe_nodes = budget.probe_nodes;
+        self.node_cap = budget.node_cap;
+        self.next_poll = self.next_poll.min(self.node_cap);
         let mut best = BestMove::NONE;
         let range = root.filter.as_ref().map(|filter| {
             let (first, _) = self.generate(&node);
@@ -612,19 +633,25 @@ impl<'a> Run<'a> {
         let mut depth = 0;
         while budget.begins(depth + 1, self.nodes) {
             depth += 1;
+            let before = best;
             let mut score = self.iterate(&node, depth, &mut best, &mut scratch);
             let stored_depth = if score.abs() > DECIDED { DECIDED_DEPTH } else { depth };
             if score == -INFINITY && !self.stopped {
                 score = -self.probe(&node) / 2;
             }
-            if self.stopped {
+            // Castling is not searched first, so that any move seems better than the last best one.
+            let is_better = best != before && (before.normal || !before.exists());
+            if self.stopped && !(is_better && self.nodes >= self.node_cap) {
                 return;
             }
-            self.store(&node, keys, 0, stored_depth, score, best);
+            if !self.stopped {
+                self.store(&node, keys, 0, stored_depth, score, best);
+            }
             let square = Square::from_index_masked;
             let best = best.exists().then(|| (square(best.from), square(best.to)));
             let iteration = Iteration { depth: depth as u32, nodes: self.nodes, score, best };
-            if each(self, &iteration) == Verdict::Stop || stored_depth == DECIDED_DEPTH {
+            let verdict = each(self, &iteration);
+            if verdict == Verdict::Stop || stored_depth == DECIDED_DEPTH || self.stopped {
                 return;
             }
         }
@@ -710,7 +737,7 @@ impl<'a> Run<'a> {
             let mut last = None;
             run.deepen(
                 &root,
-                &IterationLimits::fixed(iteration.depth as i32),
+                &IterationLimits::fixed(iteration.depth as i32, self.node_cap),
                 &mut |_, iteration| {
                     last = Some(*iteration);
                     Verdict::Continue

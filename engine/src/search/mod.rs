@@ -85,8 +85,11 @@ impl FromStr for Style {
 pub struct Limits {
     /// The last iteration.
     pub depth: Option<u32>,
-    /// The node limit. Style MicroMax completes its iteration.
+    /// The node limit. Style MicroMax completes its iteration, as the original does.
     pub nodes: Option<u64>,
+    /// Style MicroMax: the node count at which it stops within an iteration, with the best move so far, which
+    /// the original never does. It ends nothing else: style Cairn stops at `nodes` anyway.
+    pub node_cap: Option<u64>,
     /// Stop when a mate in this many moves, or fewer, is found.
     pub mate: Option<u32>,
     /// The root moves to search; empty means all. Moves that are not legal are ignored.
@@ -103,6 +106,7 @@ impl Default for Limits {
         Limits {
             depth: None,
             nodes: None,
+            node_cap: None,
             mate: None,
             search_moves: Vec::new(),
             multi_pv: 1,
