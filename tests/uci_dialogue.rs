@@ -454,6 +454,42 @@ fn a_table_that_is_too_large_leaves_the_old_one() {
     engine.best_move();
 }
 
+/// Long commands beyond UCI.
+const LONG: [&str; 3] = ["perft 12", "bench 60", "genfens 10000000 seed 1 book None"];
+
+#[test]
+fn long_commands_obey_stop() {
+    for command in LONG {
+        let mut engine = Engine::start();
+        engine.send(command);
+        // What has to wait does not keep the stop from coming through.
+        engine.send("position startpos moves e2e4");
+        engine.send("stop");
+        engine.send("go depth 1");
+        let lines = engine.read_until("bestmove");
+        assert!(!lines.iter().any(|line| line.ends_with(" nps")), "{lines:#?}");
+        let says = lines.iter().filter(|line| line.ends_with("was stopped")).count();
+        assert_eq!(says, usize::from(!command.starts_with("genfens")), "{lines:#?}");
+    }
+}
+
+#[test]
+fn long_commands_end_with_the_program() {
+    for command in LONG {
+        let mut engine = Engine::start();
+        engine.send(command);
+        engine.send(command);
+        engine.send("quit");
+        assert!(engine.wait().success(), "{command}");
+        // Neither the input's end nor an answer is needed to find out that nobody reads.
+        let (child, _input) = unread(&format!("{command}\n"));
+        assert_ends(child, command);
+        let (child, input) = unread(&format!("{command}\n"));
+        drop(input);
+        assert_ends(child, command);
+    }
+}
+
 #[test]
 fn perft_is_divided_and_can_be_stopped() {
     let mut engine = Engine::start();

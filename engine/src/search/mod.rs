@@ -157,6 +157,12 @@ impl Control {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// The stop flag, for what is stopped alike and is no search.
+    #[must_use]
+    pub const fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
     /// The node count, updated every [`POLL_INTERVAL`] nodes.
     #[must_use]
     pub fn nodes(&self) -> u64 {

@@ -8,11 +8,11 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use cairn_engine::piece::Side;
+use cairn_engine::search::Control;
 use crossbeam_channel::{Receiver, at, never, select};
 
 use crate::protocol::{self, Command, Go, Reply, quote};
@@ -21,7 +21,7 @@ use crate::session::game::Game;
 use crate::session::log::{Log, Mark};
 use crate::session::messages::{Cut, Event, Job, SearchJob, SearcherSetup};
 use crate::session::options::{self, Settings, UciOption, When};
-use crate::session::pending::PendingGo;
+use crate::session::pending::{PendingCommand, PendingGo};
 use crate::session::plan;
 use crate::session::reader::{Arrival, Input, MAX_LINE};
 use crate::session::views;
@@ -67,8 +67,8 @@ enum Activity {
     Search(Box<PendingGo>),
     /// Applying the options to the searcher.
     Prepare,
-    /// A command beyond UCI, with its stop flag.
-    Console(Arc<AtomicBool>),
+    /// A command beyond UCI.
+    Console(PendingCommand),
 }
 
 /// The front-end's main loop with all its state.
@@ -160,6 +160,7 @@ impl Controller {
     fn next_deadline(&self) -> Option<Instant> {
         let search = match &self.activity {
             Some(Activity::Search(search)) => search.next_due(),
+            Some(Activity::Console(command)) => Some(command.next_due()),
             _ => None,
         };
         [search, self.exit_by].into_iter().flatten().min()
@@ -173,6 +174,11 @@ impl Controller {
             for reply in search.strike(now, self.game.board()) {
                 self.reply(reply);
             }
+        }
+        if let Some(Activity::Console(command)) = &mut self.activity
+            && let Some(reply) = command.strike(now)
+        {
+            self.reply(reply);
         }
         if self.exit_by.is_some_and(|exit_by| exit_by <= now) {
             self.ended = true;
@@ -193,15 +199,23 @@ impl Controller {
                 Err(refusal) => What::Remark(refusal.to_string()),
             },
         };
-        let quits_search = matches!(what, What::Command(Command::Quit))
-            && matches!(self.activity, Some(Activity::Search(_)))
-            && self.manner == Manner::Interactive;
-        if quits_search {
-            // Do not wait for work that nobody will see.
-            self.queue.clear();
+        if let What::Command(command) = &what
+            && self.manner == Manner::Interactive
+        {
+            self.anticipate(command);
         }
         self.queue.push_back(Order { what, at: input.at });
         self.serve_queue();
+    }
+
+    /// What a command does at once to what is under way, whatever waits before it.
+    fn anticipate(&mut self, command: &Command) {
+        match (&self.activity, command) {
+            // Do not wait for work that nobody will see.
+            (Some(Activity::Search(_)), Command::Quit) => self.queue.clear(),
+            (Some(Activity::Console(_)), Command::Stop | Command::Quit) => self.stop(),
+            _ => {}
+        }
     }
 
     /// Carries out what is queued, as far as possible now.
@@ -258,14 +272,16 @@ impl Controller {
     /// Makes the engine idle for an order that needs it, and gives the order back.
     fn wait(&mut self, order: Order) -> Option<Order> {
         let impatient = self.manner == Manner::Interactive;
+        let is_end = matches!(order.what, What::End);
+        let quits = matches!(order.what, What::Command(Command::Quit));
         match &self.activity {
             Some(Activity::Search(search)) if impatient || search.must_hold() => self.stop(),
-            // Console commands run to their end, whatever follows in the pipe.
+            // Console commands run to their end, whatever else follows in the pipe.
+            Some(Activity::Console(_)) if impatient && quits => self.stop(),
             Some(Activity::Console(_)) => return Some(order),
             _ => {}
         }
-        let is_last = matches!(order.what, What::End | What::Command(Command::Quit));
-        if is_last && impatient {
+        if (is_end || quits) && impatient {
             self.exit_by.get_or_insert(Instant::now() + EXIT_PATIENCE);
         }
         Some(order)
@@ -304,12 +320,10 @@ impl Controller {
             Command::Bench(depth) => {
                 #[cfg(feature = "tune")]
                 self.settings.apply_params();
-                self.start(Activity::Console(Arc::default()), Job::Bench(depth));
+                self.console("bench", |control| Job::Bench { depth, control });
             }
             Command::Openings(request) => {
-                let stop = Arc::new(AtomicBool::new(false));
-                let job = Job::Openings { request, stop: Arc::clone(&stop) };
-                self.start(Activity::Console(stop), job);
+                self.console("genfens", |control| Job::Openings { request, control });
             }
             Command::Display => {
                 let text = views::display(self.game.board(), self.settings.chess960);
@@ -451,14 +465,16 @@ impl Controller {
 
     /// Starts `perft`.
     fn perft(&mut self, depth: u32) {
-        let stop = Arc::new(AtomicBool::new(false));
-        let job = Job::Perft {
-            board: Box::new(self.game.board().clone()),
-            depth,
-            chess960: self.settings.chess960,
-            stop: Arc::clone(&stop),
-        };
-        self.start(Activity::Console(stop), job);
+        let board = Box::new(self.game.board().clone());
+        let chess960 = self.settings.chess960;
+        self.console("perft", |control| Job::Perft { board, depth, chess960, control });
+    }
+
+    /// Starts a command beyond UCI.
+    fn console(&mut self, name: &'static str, job: impl FnOnce(Arc<Control>) -> Job) {
+        let command = PendingCommand::new(name);
+        let job = job(Arc::clone(command.control()));
+        self.start(Activity::Console(command), job);
     }
 
     /// Hands a job to the idle worker.
@@ -491,7 +507,7 @@ impl Controller {
                 search.stop();
                 self.release();
             }
-            Some(Activity::Console(stop)) => stop.store(true, Ordering::Relaxed),
+            Some(Activity::Console(command)) => command.control().stop(),
             Some(Activity::Prepare) | None => {}
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Nothing of the session is imported here, so every file of it may use this one.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -36,19 +36,24 @@ pub enum Job {
         depth: u32,
         /// Castling is written as the king taking its own rook.
         chess960: bool,
-        /// Set to end it early.
-        stop: Arc<AtomicBool>,
+        /// Ends it early.
+        control: Arc<Control>,
     },
-    /// Searches the fixed positions, to this depth if given.
-    Bench(Option<u32>),
+    /// Searches the fixed positions.
+    Bench {
+        /// To which depth, if not the usual one.
+        depth: Option<u32>,
+        /// Ends it early.
+        control: Arc<Control>,
+    },
     /// Runs the short bench whose node count stands in a log.
     Signature,
     /// Makes opening positions.
     Openings {
         /// How many, and how.
         request: OpeningsRequest,
-        /// Set to end it early.
-        stop: Arc<AtomicBool>,
+        /// Ends it early.
+        control: Arc<Control>,
     },
 }
 

@@ -1,10 +1,10 @@
-//! The `go` that has not been answered yet.
+//! What is under way: the `go` that has not been answered yet, or a long command beyond UCI.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use cairn_engine::board::Board;
-use cairn_engine::search::{Bound, CurrentMove};
+use cairn_engine::search::{Bound, Control, CurrentMove};
 
 use crate::protocol::{Go, Info, Reply, Status};
 use crate::session::clock::{SHORTEST, TimeLimits};
@@ -195,5 +195,46 @@ impl PendingGo {
         self.sent_move = current;
         let CurrentMove { iteration: depth, mv, number } = current.filter(|_| is_new)?;
         Some(Reply::CurrentMove { depth, mv: board.uci_text(mv, self.chess960), number })
+    }
+}
+
+/// A long command beyond UCI. It tells that it goes on, which finds out whether anybody reads.
+#[derive(Debug)]
+pub struct PendingCommand {
+    name: &'static str,
+    control: Arc<Control>,
+    started: Instant,
+    next_status: Instant,
+}
+
+impl PendingCommand {
+    /// The command `name`, which begins now.
+    #[must_use]
+    pub fn new(name: &'static str) -> PendingCommand {
+        let started = Instant::now();
+        let next_status = started + PROGRESS_DELAY;
+        PendingCommand { name, control: Arc::default(), started, next_status }
+    }
+
+    /// What is shared with the worker; it ends the command early.
+    #[must_use]
+    pub fn control(&self) -> &Arc<Control> {
+        &self.control
+    }
+
+    /// The next moment at which [`Self::strike`] has something to do.
+    #[must_use]
+    pub fn next_due(&self) -> Instant {
+        self.next_status
+    }
+
+    /// The progress line, if it is due.
+    pub fn strike(&mut self, now: Instant) -> Option<Reply> {
+        if self.next_status > now {
+            return None;
+        }
+        self.next_status = now + PROGRESS_INTERVAL;
+        let seconds = (now - self.started).as_secs();
+        Some(Reply::Message(format!("{} goes on after {seconds} s", self.name)))
     }
 }

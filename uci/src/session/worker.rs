@@ -87,11 +87,11 @@ impl Workbench {
             Job::Prepare(setup) => {
                 self.prepare(&setup);
             }
-            Job::Perft { board, depth, chess960, stop } => {
-                views::divide(&board, depth, chess960, &stop, &mut print);
+            Job::Perft { board, depth, chess960, control } => {
+                views::divide(&board, depth, chess960, control.stop_flag(), &mut print);
             }
-            Job::Bench(depth) => {
-                if let Err(error) = views::bench(depth, &mut print) {
+            Job::Bench { depth, control } => {
+                if let Err(error) = views::bench(depth, &control, &mut print) {
                     self.tell(Event::Failed(format!("bench: {error}")));
                 }
             }
@@ -99,8 +99,9 @@ impl Workbench {
                 Ok(nodes) => self.tell(Event::Signature(nodes)),
                 Err(error) => self.note(format!("bench: {error}")),
             },
-            Job::Openings { request, stop } => {
-                if let Err(error) = openings::generate(&request, &stop, &mut print) {
+            Job::Openings { request, control } => {
+                let stop = control.stop_flag();
+                if let Err(error) = openings::generate(&request, stop, &mut print) {
                     self.tell(Event::Failed(format!("genfens: {error:#}")));
                 }
             }
