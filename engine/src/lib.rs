@@ -50,5 +50,5 @@ pub mod selfplay;
 pub mod square;
 pub mod text;
 
-pub use machine::memory::AllocationError;
+pub use machine::memory::{AllocationError, Remains};
 pub use machine::vector::vector_instructions;

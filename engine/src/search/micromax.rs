@@ -15,7 +15,7 @@ use crate::attack::{Squares, at, attacks, line_step, on_board, reaches, steps};
 use crate::board::Board;
 use crate::hash::{Entry, SLOTS, Table};
 use crate::keys::{Keys, Zobrist};
-use crate::machine::memory::AllocationError;
+use crate::machine::memory::{AllocationError, Remains};
 use crate::movegen;
 use crate::moves::Move;
 use crate::piece::{Kind, Piece, Side};
@@ -389,9 +389,14 @@ impl MicroMax {
         self.table.mebibytes()
     }
 
-    /// Empties the table; every search begins with an empty one anyway.
-    pub fn clear(&mut self) {
-        self.table.next_generation();
+    /// Empties the table; every search begins with an empty one anyway. The first time gives it its memory,
+    /// until `hurried` says that somebody waits.
+    pub fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
+        if self.table.is_touched() {
+            self.table.next_generation();
+            return None;
+        }
+        self.table.clear_until(hurried)
     }
 
     /// All iterations of an exact search. `eval` is the root's evaluation, [`root_balance`] if not given;

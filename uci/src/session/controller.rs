@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
@@ -65,8 +66,8 @@ enum What {
 /// What the worker is doing.
 enum Activity {
     Search(Box<PendingGo>),
-    /// Applying the options to the searcher.
-    Prepare,
+    /// Applying the options to the searcher, with the flag that tells it to hurry.
+    Prepare(Arc<AtomicBool>),
     /// A command beyond UCI.
     Console(PendingCommand),
 }
@@ -214,6 +215,9 @@ impl Controller {
             // Do not wait for work that nobody will see.
             (Some(Activity::Search(_)), Command::Quit) => self.queue.clear(),
             (Some(Activity::Console(_)), Command::Stop | Command::Quit) => self.stop(),
+            (Some(Activity::Prepare(hurry)), command) if is_urgent(command) => {
+                hurry.store(true, Ordering::Relaxed);
+            }
             _ => {}
         }
     }
@@ -247,7 +251,7 @@ impl Controller {
         match command {
             Command::Stop => self.stop(),
             Command::PonderHit => self.ponder_hit(order.at),
-            Command::IsReady if matches!(self.activity, Some(Activity::Prepare)) => {
+            Command::IsReady if matches!(self.activity, Some(Activity::Prepare(_))) => {
                 return Some(order);
             }
             Command::IsReady => self.reply(Reply::ReadyOk),
@@ -302,14 +306,16 @@ impl Controller {
             Command::Debug(on) => self.debug = on,
             Command::IsReady => {
                 if self.prepared != Some(self.setup()) {
-                    let setup = self.take_setup();
-                    self.start(Activity::Prepare, Job::Prepare(setup));
+                    self.prepare();
                     return Some(Order { what: What::Command(Command::IsReady), at: order.at });
                 }
                 self.reply(Reply::ReadyOk);
             }
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
-            Command::NewGame => self.settings.clear_hash = true,
+            Command::NewGame => {
+                self.settings.clear_hash = true;
+                self.prepare();
+            }
             Command::Position(position) => {
                 if let Err(refusal) = self.game.set(position) {
                     self.tell(refusal);
@@ -380,7 +386,7 @@ impl Controller {
                 }
                 self.log = Some(log);
                 self.settings.clear_hash = true;
-                self.start(Activity::Prepare, Job::Signature);
+                self.start(Activity::Prepare(Arc::default()), Job::Signature);
             }
             Err(error) => {
                 self.settings.log_file.clear();
@@ -448,6 +454,7 @@ impl Controller {
             board,
             limits,
             soft,
+            timed: hard.is_some(),
             started: at,
             chess960,
             show_wdl: self.settings.show_wdl,
@@ -475,6 +482,16 @@ impl Controller {
         let command = PendingCommand::new(name);
         let job = job(Arc::clone(command.control()));
         self.start(Activity::Console(command), job);
+    }
+
+    /// Applies the options to the searcher. The table is not given its memory now if somebody waits.
+    fn prepare(&mut self) {
+        let setup = self.take_setup();
+        let waits =
+            |order: &Order| matches!(&order.what, What::Command(command) if is_urgent(command));
+        let is_urgent = self.manner == Manner::Interactive && self.queue.iter().any(waits);
+        let hurry = Arc::new(AtomicBool::new(is_urgent));
+        self.start(Activity::Prepare(Arc::clone(&hurry)), Job::Prepare { setup, hurry });
     }
 
     /// Hands a job to the idle worker.
@@ -508,7 +525,7 @@ impl Controller {
                 self.release();
             }
             Some(Activity::Console(command)) => command.control().stop(),
-            Some(Activity::Prepare) | None => {}
+            Some(Activity::Prepare(_)) | None => {}
         }
     }
 
@@ -593,6 +610,15 @@ impl Controller {
             log.write(Instant::now(), Mark::Out, &reply.to_string());
         }
         self.writer.send(reply);
+    }
+}
+
+/// Whether somebody waits for what a command does, or a clock runs for it.
+fn is_urgent(command: &Command) -> bool {
+    match command {
+        Command::Stop | Command::PonderHit | Command::Quit => true,
+        Command::Go(go) => plan::starts_clock(go),
+        _ => false,
     }
 }
 

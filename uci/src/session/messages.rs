@@ -2,7 +2,7 @@
 //!
 //! Nothing of the session is imported here, so every file of it may use this one.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,12 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// Something for the worker to do.
 pub enum Job {
     /// Applies the options to the searcher.
-    Prepare(SearcherSetup),
+    Prepare {
+        /// What the searcher has to be.
+        setup: SearcherSetup,
+        /// Set when somebody waits: then the hash table is not given its memory now.
+        hurry: Arc<AtomicBool>,
+    },
     /// Runs a `go`.
     Search(Box<SearchJob>),
     /// Counts the legal move tree.
@@ -99,6 +104,8 @@ pub struct SearchJob {
     pub limits: Limits,
     /// The soft time limit, from the start of the clock.
     pub soft: Option<Duration>,
+    /// Its time is limited, so that a hash table is not given its memory on its clock.
+    pub timed: bool,
     /// When the `go` arrived.
     pub started: Instant,
     /// Castling is written as the king taking its own rook.

@@ -17,6 +17,15 @@ pub fn time_limits(settings: &Settings, go: &Go, clock: &Clock, forced: bool) ->
     TimeLimits::plan(go, clock, overhead, forced)
 }
 
+/// Whether the clock of a `go` runs from its arrival.
+#[must_use]
+pub fn starts_clock(go: &Go) -> bool {
+    let clocks = [go.white, go.black];
+    let is_timed = go.move_time.is_some()
+        || clocks.iter().any(|clock| clock.time.is_some() || go.lost_its_limits(clock));
+    is_timed && !go.ponder && !go.infinite
+}
+
 /// The limits that the engine itself keeps.
 #[must_use]
 pub fn engine_limits(settings: &Settings, go: &Go, search_moves: Vec<Move>) -> Limits {
