@@ -50,7 +50,7 @@ impl State {
         engine.settle();
         match self {
             State::Idle => return 0,
-            State::Searching => engine.send("go movetime 100000"),
+            State::Searching => engine.send("go wtime 100000000 btime 100000000"),
             State::Infinite | State::HeldInfinite => engine.send("go infinite"),
             State::Pondering | State::HeldPondering => {
                 engine.send("go ponder wtime 100000 btime 100000");
@@ -488,6 +488,49 @@ fn long_commands_end_with_the_program() {
         drop(input);
         assert_ends(child, command);
     }
+}
+
+#[test]
+fn what_ends_by_itself_outlives_the_input() {
+    for (command, position, last) in [
+        ("go depth 11", "position startpos", "bestmove"),
+        ("go nodes 400000", "position startpos", "bestmove"),
+        ("go mate 3", "position fen r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", "bestmove"),
+        ("perft 5", "position startpos", "Nodes searched: 4865609"),
+        ("bench 5", "position startpos", "40/40 "),
+    ] {
+        // Once with the input open until the end, once not.
+        let mut told = [false, true].map(|closes| {
+            let mut engine = Engine::start();
+            engine.send(position);
+            engine.send(command);
+            if closes {
+                engine.close_input();
+                assert!(engine.wait().success(), "{command}");
+                return engine.rest();
+            }
+            engine.read_until(last)
+        });
+        // Without what depends on time.
+        for lines in &mut told {
+            lines.retain(|line| !line.contains(" ms, ") && !line.ends_with(" nps"));
+            for line in lines {
+                line.truncate(line.find(" nps ").unwrap_or(line.len()));
+            }
+        }
+        assert_eq!(told[0], told[1], "{command}");
+    }
+    let mut engine = Engine::start();
+    engine.settle();
+    let start = Instant::now();
+    engine.send("go movetime 1500");
+    engine.close_input();
+    assert!(engine.wait().success());
+    assert!(start.elapsed() > Duration::from_millis(1400));
+    // Not if nobody reads it.
+    let (child, input) = unread("go movetime 1000000000\n");
+    drop(input);
+    assert_ends(child, "go movetime");
 }
 
 #[test]

@@ -279,6 +279,10 @@ impl Controller {
         let is_end = matches!(order.what, What::End);
         let quits = matches!(order.what, What::Command(Command::Quit));
         match &self.activity {
+            // As long as somebody reads the output, which is found out by writing.
+            Some(Activity::Search(search)) if is_end && search.ends_by_itself() => {
+                return Some(order);
+            }
             Some(Activity::Search(search)) if impatient || search.must_hold() => self.stop(),
             // Console commands run to their end, whatever else follows in the pipe.
             Some(Activity::Console(_)) if impatient && quits => self.stop(),
@@ -441,7 +445,8 @@ impl Controller {
             None => {
                 let forced = choices == 1;
                 let limits = plan::time_limits(&self.settings, go, &clock, forced);
-                PendingGo::planned(go, limits, at, chess960)
+                let ends_by_itself = plan::ends_by_itself(&self.settings, go);
+                PendingGo::planned(go, limits, ends_by_itself, at, chess960)
             }
         };
         search.start_clock(at);

@@ -17,6 +17,8 @@ pub struct PendingGo {
     infinite: bool,
     /// It stays unanswered until `ponderhit` or `stop`.
     pondering: bool,
+    /// It is finished even when the input has ended.
+    ends_by_itself: bool,
     limits: TimeLimits,
     /// The hard limit as a moment, once the clock runs.
     deadline: Option<Instant>,
@@ -48,6 +50,7 @@ impl PendingGo {
             control: Arc::default(),
             infinite: false,
             pondering: false,
+            ends_by_itself: true,
             limits: TimeLimits::default(),
             deadline: None,
             held: None,
@@ -64,10 +67,17 @@ impl PendingGo {
 
     /// A search as `go` asks for it, with its time limits.
     #[must_use]
-    pub fn planned(go: &Go, limits: TimeLimits, at: Instant, chess960: bool) -> PendingGo {
+    pub fn planned(
+        go: &Go,
+        limits: TimeLimits,
+        ends_by_itself: bool,
+        at: Instant,
+        chess960: bool,
+    ) -> PendingGo {
         PendingGo {
             infinite: go.infinite,
             pondering: go.ponder,
+            ends_by_itself,
             limits,
             next_status: Some(at + PROGRESS_DELAY),
             ..PendingGo::unbounded(at, chess960)
@@ -90,6 +100,12 @@ impl PendingGo {
     #[must_use]
     pub fn must_hold(&self) -> bool {
         self.infinite || self.pondering
+    }
+
+    /// Whether the search is finished even when the input has ended.
+    #[must_use]
+    pub fn ends_by_itself(&self) -> bool {
+        self.ends_by_itself && !self.must_hold()
     }
 
     /// Starts the clock, unless the search ponders. At least [`SHORTEST`] is left: a `go` may have

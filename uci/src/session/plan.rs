@@ -17,6 +17,18 @@ pub fn time_limits(settings: &Settings, go: &Go, clock: &Clock, forced: bool) ->
     TimeLimits::plan(go, clock, overhead, forced)
 }
 
+/// Whether a search ends by itself, and not by a clock that runs for somebody: then it is finished even when
+/// the input has ended. `ponder` and `infinite` aside.
+#[must_use]
+pub fn ends_by_itself(settings: &Settings, go: &Go) -> bool {
+    let has_end = go.depth.is_some()
+        || go.nodes.is_some()
+        || go.mate.is_some()
+        || go.move_time.is_some()
+        || settings.level().is_some();
+    has_end && go.white.time.is_none() && go.black.time.is_none()
+}
+
 /// Whether the clock of a `go` runs from its arrival.
 #[must_use]
 pub fn starts_clock(go: &Go) -> bool {
