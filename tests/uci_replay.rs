@@ -86,6 +86,7 @@ fn record(name: &str, style: &str) -> String {
     engine.send("setoption name UCI_Elo value 1000");
     engine.send("go wtime 4000 btime 4000");
     finish(&mut engine);
+    engine.send("setoption name UCI_LimitStrength value false");
     engine.send("setoption name Clear Hash");
     engine.send("nonsense");
     engine.send("go mate 2 depth 3");

@@ -51,5 +51,5 @@ pub mod square;
 pub mod text;
 
 pub use machine::instructions::{InstructionSet, InstructionSetError};
-pub use machine::memory::AllocationError;
+pub use machine::memory::{AllocationError, Remains};
 pub use machine::vector::vector_instructions;

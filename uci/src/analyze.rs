@@ -106,6 +106,7 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
         board: position.clone(),
         limits: plan::engine_limits(options, limits, search_moves),
         soft: time_limits.soft,
+        timed: time_limits.hard.is_some(),
         started,
         // The notation of castling that can be read without doubt.
         chess960: true,

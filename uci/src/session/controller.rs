@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use cairn_engine::piece::Side;
-use cairn_engine::search::Style;
+use cairn_engine::search::{Control, Style};
 use crossbeam_channel::{Receiver, at, never, select};
 
 use crate::protocol::{self, Command, Go, Position, Reply, quote};
@@ -23,7 +23,7 @@ use crate::session::game::Game;
 use crate::session::log::{Log, Mark};
 use crate::session::messages::{Cut, Ending, Event, Job, SearchJob, SearcherSetup};
 use crate::session::options::{self, Settings, UciOption, When};
-use crate::session::pending::PendingGo;
+use crate::session::pending::{PendingCommand, PendingGo};
 use crate::session::plan;
 use crate::session::reader::{Arrival, Input, MAX_LINE};
 use crate::session::views;
@@ -71,10 +71,10 @@ enum What {
 /// What the worker is doing.
 enum Activity {
     Search(Box<PendingGo>),
-    /// Applying the options to the searcher.
-    Prepare,
-    /// A command beyond UCI, with its stop flag.
-    Console(Arc<AtomicBool>),
+    /// Applying the options to the searcher, with the flag that tells it to hurry.
+    Prepare(Arc<AtomicBool>),
+    /// A command beyond UCI.
+    Console(PendingCommand),
 }
 
 /// What a replay follows, and whom it tells of it.
@@ -194,6 +194,7 @@ impl Controller {
     fn next_deadline(&self) -> Option<Instant> {
         let search = match &self.activity {
             Some(Activity::Search(search)) => search.next_due(),
+            Some(Activity::Console(command)) => Some(command.next_due()),
             _ => None,
         };
         [search, self.exit_by].into_iter().flatten().min()
@@ -207,6 +208,11 @@ impl Controller {
             for reply in search.strike(now, self.game.board()) {
                 self.reply(reply);
             }
+        }
+        if let Some(Activity::Console(command)) = &mut self.activity
+            && let Some(reply) = command.strike(now)
+        {
+            self.reply(reply);
         }
         if self.exit_by.is_some_and(|exit_by| exit_by <= now) {
             self.ended = true;
@@ -227,15 +233,26 @@ impl Controller {
                 Err(refusal) => What::Remark(refusal.to_string()),
             },
         };
-        let quits_search = matches!(what, What::Command(Command::Quit))
-            && matches!(self.activity, Some(Activity::Search(_)))
-            && self.manner == Manner::Interactive;
-        if quits_search {
-            // Do not wait for work that nobody will see.
-            self.queue.clear();
+        if let What::Command(command) = &what
+            && self.manner == Manner::Interactive
+        {
+            self.anticipate(command);
         }
         self.queue.push_back(Order { what, at: input.at });
         self.serve_queue();
+    }
+
+    /// What a command does at once to what is under way, whatever waits before it.
+    fn anticipate(&mut self, command: &Command) {
+        match (&self.activity, command) {
+            // Do not wait for work that nobody will see.
+            (Some(Activity::Search(_)), Command::Quit) => self.queue.clear(),
+            (Some(Activity::Console(_)), Command::Stop | Command::Quit) => self.stop(),
+            (Some(Activity::Prepare(hurry)), command) if is_urgent(command) => {
+                hurry.store(true, Ordering::Relaxed);
+            }
+            _ => {}
+        }
     }
 
     /// Carries out what is queued, as far as possible now.
@@ -267,7 +284,7 @@ impl Controller {
         match command {
             Command::Stop => self.stop(),
             Command::PonderHit => self.ponder_hit(order.at),
-            Command::IsReady if matches!(self.activity, Some(Activity::Prepare)) => {
+            Command::IsReady if matches!(self.activity, Some(Activity::Prepare(_))) => {
                 return Some(order);
             }
             Command::IsReady => self.reply(Reply::ReadyOk),
@@ -292,14 +309,20 @@ impl Controller {
     /// Makes the engine idle for an order that needs it, and gives the order back.
     fn wait(&mut self, order: Order) -> Option<Order> {
         let impatient = self.manner == Manner::Interactive;
+        let is_end = matches!(order.what, What::End);
+        let quits = matches!(order.what, What::Command(Command::Quit));
         match &self.activity {
+            // As long as somebody reads the output, which is found out by writing.
+            Some(Activity::Search(search)) if is_end && search.ends_by_itself() => {
+                return Some(order);
+            }
             Some(Activity::Search(search)) if impatient || search.must_hold() => self.stop(),
-            // Console commands run to their end, whatever follows in the pipe.
+            // Console commands run to their end, whatever else follows in the pipe.
+            Some(Activity::Console(_)) if impatient && quits => self.stop(),
             Some(Activity::Console(_)) => return Some(order),
             _ => {}
         }
-        let is_last = matches!(order.what, What::End | What::Command(Command::Quit));
-        if is_last && impatient {
+        if (is_end || quits) && impatient {
             self.exit_by.get_or_insert(Instant::now() + EXIT_PATIENCE);
         }
         Some(order)
@@ -320,26 +343,26 @@ impl Controller {
             Command::Debug(on) => self.debug = on,
             Command::IsReady => {
                 if self.prepared != Some(self.setup()) {
-                    let setup = self.take_setup();
-                    self.start(Activity::Prepare, Job::Prepare(setup));
+                    self.prepare();
                     return Some(Order { what: What::Command(Command::IsReady), at: order.at });
                 }
                 self.reply(Reply::ReadyOk);
             }
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
-            Command::NewGame => self.settings.clear_hash = true,
+            Command::NewGame => {
+                self.settings.clear_hash = true;
+                self.prepare();
+            }
             Command::Position(position) => self.set_position(position),
             Command::Go(go) => self.go(&go, order.at),
             Command::Perft(depth) => self.perft(depth),
             Command::Bench(depth) => {
                 #[cfg(feature = "tune")]
                 self.settings.apply_params();
-                self.start(Activity::Console(Arc::default()), Job::Bench(depth));
+                self.console("bench", |control| Job::Bench { depth, control });
             }
             Command::Openings(request) => {
-                let stop = Arc::new(AtomicBool::new(false));
-                let job = Job::Openings { request, stop: Arc::clone(&stop) };
-                self.start(Activity::Console(stop), job);
+                self.console("genfens", |control| Job::Openings { request, control });
             }
             Command::Display => {
                 let text = views::display(self.game.board(), self.settings.chess960);
@@ -418,7 +441,7 @@ impl Controller {
                 }
                 self.log = Some(log);
                 self.settings.clear_hash = true;
-                self.start(Activity::Prepare, Job::Signature);
+                self.start(Activity::Prepare(Arc::default()), Job::Signature);
             }
             Err(error) => {
                 self.settings.log_file = FilePath::default();
@@ -476,7 +499,8 @@ impl Controller {
             None => {
                 let forced = choices == 1;
                 let limits = plan::time_limits(&self.settings, go, &clock, forced);
-                PendingGo::planned(go, limits, at, chess960)
+                let ends_by_itself = plan::ends_by_itself(&self.settings, go);
+                PendingGo::planned(go, limits, ends_by_itself, at, chess960)
             }
         };
         search.start_clock(at);
@@ -499,6 +523,7 @@ impl Controller {
             board,
             limits,
             soft,
+            timed: hard.is_some(),
             started: at,
             chess960,
             show_wdl: self.settings.show_wdl,
@@ -516,14 +541,26 @@ impl Controller {
 
     /// Starts `perft`.
     fn perft(&mut self, depth: u32) {
-        let stop = Arc::new(AtomicBool::new(false));
-        let job = Job::Perft {
-            board: Box::new(self.game.board().clone()),
-            depth,
-            chess960: self.writes_chess960(),
-            stop: Arc::clone(&stop),
-        };
-        self.start(Activity::Console(stop), job);
+        let board = Box::new(self.game.board().clone());
+        let chess960 = self.writes_chess960();
+        self.console("perft", |control| Job::Perft { board, depth, chess960, control });
+    }
+
+    /// Starts a command beyond UCI.
+    fn console(&mut self, name: &'static str, job: impl FnOnce(Arc<Control>) -> Job) {
+        let command = PendingCommand::new(name);
+        let job = job(Arc::clone(command.control()));
+        self.start(Activity::Console(command), job);
+    }
+
+    /// Applies the options to the searcher. The table is not given its memory now if somebody waits.
+    fn prepare(&mut self) {
+        let setup = self.take_setup();
+        let waits =
+            |order: &Order| matches!(&order.what, What::Command(command) if is_urgent(command));
+        let is_urgent = self.manner == Manner::Interactive && self.queue.iter().any(waits);
+        let hurry = Arc::new(AtomicBool::new(is_urgent));
+        self.start(Activity::Prepare(Arc::clone(&hurry)), Job::Prepare { setup, hurry });
     }
 
     /// Hands a job to the idle worker.
@@ -556,8 +593,8 @@ impl Controller {
                 search.stop();
                 self.release();
             }
-            Some(Activity::Console(stop)) => stop.store(true, Ordering::Relaxed),
-            Some(Activity::Prepare) | None => {}
+            Some(Activity::Console(command)) => command.control().stop(),
+            Some(Activity::Prepare(_)) | None => {}
         }
     }
 
@@ -645,6 +682,15 @@ impl Controller {
             log.write(Instant::now(), Mark::Out, &reply.to_string());
         }
         self.writer.send(reply);
+    }
+}
+
+/// Whether somebody waits for what a command does, or a clock runs for it.
+fn is_urgent(command: &Command) -> bool {
+    match command {
+        Command::Stop | Command::PonderHit | Command::Quit => true,
+        Command::Go(go) => plan::starts_clock(go),
+        _ => false,
     }
 }
 

@@ -25,7 +25,12 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// Something for the worker to do.
 pub enum Job {
     /// Applies the options to the searcher.
-    Prepare(SearcherSetup),
+    Prepare {
+        /// What the searcher has to be.
+        setup: SearcherSetup,
+        /// Set when somebody waits: then the hash table is not given its memory now.
+        hurry: Arc<AtomicBool>,
+    },
     /// Runs a `go`.
     Search(Box<SearchJob>),
     /// Counts the legal move tree.
@@ -36,19 +41,24 @@ pub enum Job {
         depth: u32,
         /// Castling is written as the king taking its own rook.
         chess960: bool,
-        /// Set to end it early.
-        stop: Arc<AtomicBool>,
+        /// Ends it early.
+        control: Arc<Control>,
     },
-    /// Searches the fixed positions, to this depth if given.
-    Bench(Option<u32>),
+    /// Searches the fixed positions.
+    Bench {
+        /// To which depth, if not the usual one.
+        depth: Option<u32>,
+        /// Ends it early.
+        control: Arc<Control>,
+    },
     /// Runs the short bench whose node count stands in a log.
     Signature,
     /// Makes opening positions.
     Openings {
         /// How many, and how.
         request: OpeningsRequest,
-        /// Set to end it early.
-        stop: Arc<AtomicBool>,
+        /// Ends it early.
+        control: Arc<Control>,
     },
 }
 
@@ -105,6 +115,8 @@ pub struct SearchJob {
     pub limits: Limits,
     /// The soft time limit, from the start of the clock.
     pub soft: Option<Duration>,
+    /// Its time is limited, so that a hash table is not given its memory on its clock.
+    pub timed: bool,
     /// When the `go` arrived.
     pub started: Instant,
     /// Castling is written as the king taking its own rook.
