@@ -167,12 +167,12 @@ fn check(heard: &Heard, outcome: &str) {
             assert!(heard.messages.is_empty() && heard.other.is_empty());
         }
         "uciok" | "readyok" => {
-            assert!(heard.messages.is_empty());
+            assert!(heard.messages.is_empty(), "{:?}", heard.messages);
             assert_eq!(count("uciok"), usize::from(kind == "uciok"));
             assert_eq!(count("readyok"), usize::from(kind == "readyok"));
         }
         "uciok+readyok" => {
-            assert!(heard.messages.is_empty());
+            assert!(heard.messages.is_empty(), "{:?}", heard.messages);
             assert_eq!((count("uciok"), count("readyok")), (1, 1));
         }
         "readyok+exit" => assert!(heard.ended && count("readyok") == 1),
@@ -181,7 +181,9 @@ fn check(heard: &Heard, outcome: &str) {
         "keeps" => said(rest),
         "prints" => assert!(heard.messages.is_empty()),
         "starts" => {
-            assert!(heard.messages.is_empty());
+            // On a slow machine it tells that it goes on.
+            let others = heard.messages.iter().filter(|text| !text.contains(" goes on after "));
+            assert_eq!(others.count(), 0, "{:?}", heard.messages);
             expected_fen = "";
         }
         "board" => {
