@@ -104,6 +104,12 @@ struct Fit {
     /// The scale of the logistic function in centipawns
     #[arg(long, default_value_t = 200.0)]
     scale: f64,
+    /// The last share of the training in which the network is asked with its weights rounded
+    #[arg(long, default_value_t = 0.1)]
+    rounded: f64,
+    /// Begin with the weights of this network, of the same sizes, instead of random ones
+    #[arg(long, value_name = "NETWORK")]
+    from: Option<PathBuf>,
     /// Where all randomness comes from
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -159,12 +165,16 @@ fn train(fit: &Fit) -> Result<()> {
         result_share: (fit.result_start, fit.result_end),
         scale: fit.scale,
         bound: fit.source.largest_score,
+        rounded: fit.rounded,
         seed: fit.seed,
     };
     let threads = usize::from(fit.source.threads);
     let (counts, mut positions, held_back) = collect(&fit.source, fit.memory, &fit.out, fit.seed)?;
     eprintln!("{counts}; {} held back, {} chunks", held_back.len(), positions.chunks());
     let mut training = Training::new(settings, &mut positions, &held_back, threads)?;
+    if let Some(from) = &fit.from {
+        training.begin_with(&load(from)?).with_context(|| from.display().to_string())?;
+    }
     let checkpoint = fit.out.with_extension("checkpoint");
     if fit.resume && checkpoint.exists() {
         let bytes = read(&checkpoint)?;

@@ -82,7 +82,7 @@ impl Position {
     }
 
     /// Its inputs.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn inputs(self) -> Inputs {
         const OWN_KING: u8 = Kind::King.compact() as u8;
         const ENEMY_KING: u8 = (Kind::COMPACT_COUNT + Kind::King.compact()) as u8;
