@@ -8,7 +8,9 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result, ensure};
-use cairn_engine::eval::network::{MOST_BUCKETS, fnv1a};
+use cairn_engine::eval::network::{MOST_BUCKETS, Network, fnv1a};
+
+use multiversion::multiversion;
 
 use crate::aligned::Aligned;
 use crate::network::{Goal, Kernel, LARGEST_WEIGHT, Shape, Slope, WIDTHS};
@@ -50,6 +52,8 @@ pub(crate) struct Settings {
     pub(crate) scale: f64,
     /// The largest score.
     pub(crate) bound: i16,
+    /// The last share of the training in which the network is rounded before it is asked.
+    pub(crate) rounded: f64,
     /// Where all randomness comes from.
     pub(crate) seed: u64,
 }
@@ -84,6 +88,10 @@ pub(crate) struct Training<'data> {
     positions: &'data mut Positions,
     held_back: &'data [Position],
     state: State,
+    /// What stands in the bytes of the network that the training began with.
+    begun_with: Option<u64>,
+    /// The weights as the network in whole numbers has them, in the last share of the training.
+    rounded: Aligned,
     parts: Vec<Slope>,
     /// How strongly each weight is drawn to nothing, times the learning rate.
     decays: Vec<f32>,
@@ -118,6 +126,7 @@ impl<'data> Training<'data> {
         );
         ensure!(settings.batch > 0, "a batch has to have positions");
         ensure!(settings.scale > 0.0, "the scale has to be above 0");
+        ensure!((0.0..=1.0).contains(&settings.rounded), "a share is 0 to 1");
         ensure!(positions.count() > 0, "the games have no position to learn from");
         let chunks = 0..positions.chunks();
         let steps = chunks.map(|chunk| batches(positions.length(chunk), settings.batch));
@@ -143,10 +152,24 @@ impl<'data> Training<'data> {
             positions,
             held_back,
             state,
+            begun_with: None,
+            rounded: none(),
             parts,
             decays,
             steps,
         })
+    }
+
+    /// Begins with the weights of a network instead of random ones.
+    ///
+    /// # Errors
+    /// If it has other sizes.
+    pub(crate) fn begin_with(&mut self, network: &Network) -> Result<()> {
+        let (shape, other) = (self.settings.shape, Shape::of(network));
+        ensure!(other == shape, "a network of other sizes: {other:?}, not {shape:?}");
+        self.state.weights = Aligned::of(&shape.exact(network));
+        self.begun_with = Some(fnv1a(&network.to_bytes()));
+        Ok(())
     }
 
     /// How many steps there are in all.
@@ -185,6 +208,11 @@ impl<'data> Training<'data> {
     fn share(&self, step: u64) -> f64 {
         let (start, end) = self.settings.result_share;
         start + (end - start) * self.progress(step)
+    }
+
+    /// Whether the network is rounded before it is asked at a step.
+    fn rounds(&self, step: u64) -> bool {
+        self.progress(step) > 1.0 - self.settings.rounded
     }
 
     fn goal(&self, step: u64) -> Goal {
@@ -252,13 +280,17 @@ impl<'data> Training<'data> {
         let (goal, rate) = (self.goal(self.state.step), self.rate(self.state.step));
         let Settings { shape, seed, .. } = self.settings;
         let seed = seed ^ scrambled(scrambled(epoch) ^ chunk as u64);
+        let rounds = self.rounds(self.state.step);
+        let weights = asked(&self.settings, rounds, &self.state.weights, &mut self.rounded);
         let positions = self.positions.chunk(chunk)?;
         let order = Permutation::new(positions.len(), seed);
-        let (kernel, weights) = (self.kernel, &self.state.weights);
+        let kernel = self.kernel;
         let count = to - from;
         let work = |(number, part): (usize, &mut Slope)| {
             let range = from + count * number / PARTS..from + count * (number + 1) / PARTS;
-            let own: Vec<Position> = range.map(|index| positions[order.at(index)]).collect();
+            // Places first: so that the memory brings many positions at a time.
+            let places: Vec<usize> = range.map(|index| order.at(index)).collect();
+            let own: Vec<Position> = places.into_iter().map(|place| positions[place]).collect();
             (kernel.slope)(shape, weights, &own, &goal, part);
         };
         side_by_side(self.threads, self.parts.iter_mut().enumerate(), work);
@@ -269,16 +301,21 @@ impl<'data> Training<'data> {
         let means = state.first.chunks_mut(STRIDE).zip(state.second.chunks_mut(STRIDE));
         side_by_side(self.threads, weights.zip(means).enumerate(), |(number, (weights, means))| {
             let from = number * STRIDE;
-            stepping.step(parts, &decays[from..], from, weights, means);
+            step(&stepping, parts, &decays[from..], from, weights, means);
         });
         Ok(self.parts.iter().map(|part| part.error).sum())
     }
 
     /// The mean squared error of the positions held back.
-    fn error(&self, goal: &Goal) -> f64 {
+    fn error(&mut self, goal: &Goal) -> f64 {
         let (kernel, shape) = (self.kernel, self.settings.shape);
-        let outputs =
-            |positions: &[Position]| (kernel.outputs)(shape, &self.state.weights, positions);
+        let weights = asked(
+            &self.settings,
+            self.rounds(self.state.step),
+            &self.state.weights,
+            &mut self.rounded,
+        );
+        let outputs = |positions: &[Position]| (kernel.outputs)(shape, weights, positions);
         mean_error(self.held_back, self.threads, goal, outputs)
     }
 
@@ -308,7 +345,8 @@ impl<'data> Training<'data> {
             .iter()
             .fold(0, |hash, position| scrambled(hash ^ fnv1a(&position.to_bytes())));
         let positions = self.positions.fingerprint() ^ self.positions.chunks() as u64;
-        fnv1a(format!("{:?} {positions} {held_back}", self.settings).as_bytes())
+        let (settings, begun_with) = (&self.settings, self.begun_with);
+        fnv1a(format!("{settings:?} {begun_with:?} {positions} {held_back}").as_bytes())
     }
 
     /// All that is needed to go on, in bytes.
@@ -365,6 +403,22 @@ impl<'data> Training<'data> {
 
 const CHECKPOINT: &[u8] = b"CAIRNCP1";
 
+/// The weights that the network is asked with: those that are stepped, or these as they are in whole
+/// numbers. Steps that are too small for these add up all the same.
+fn asked<'all>(
+    settings: &Settings,
+    rounds: bool,
+    weights: &'all Aligned,
+    rounded: &'all mut Aligned,
+) -> &'all Aligned {
+    if rounds {
+        settings.shape.round(weights, rounded);
+        rounded
+    } else {
+        weights
+    }
+}
+
 /// How many batches a chunk has: the positions that fill none are left out of this pass.
 fn batches(positions: usize, batch: usize) -> usize {
     if positions == 0 { 0 } else { (positions / batch).max(1) }
@@ -403,35 +457,39 @@ impl Stepping {
         let corrections = (remembered(FORGETTING.0), remembered(FORGETTING.1));
         Stepping { rate, corrections, share: 1.0 / count as f32 }
     }
+}
 
-    /// Steps the weights from number `from` on, each with its decay.
-    fn step(
-        &self,
-        parts: &[Slope],
-        decays: &[f32],
-        from: usize,
-        weights: &mut [f32],
-        (first, second): (&mut [f32], &mut [f32]),
-    ) {
-        let mut slopes = [0.0; STRIDE];
-        let slopes = &mut slopes[..weights.len()];
-        for part in parts {
-            for (sum, slope) in slopes.iter_mut().zip(&part.slope[from..]) {
-                *sum += slope;
-            }
+/// Steps the weights from number `from` on, each with its decay.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+bmi1+bmi2+popcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt"
+))]
+fn step(
+    stepping: &Stepping,
+    parts: &[Slope],
+    decays: &[f32],
+    from: usize,
+    weights: &mut [f32],
+    (first, second): (&mut [f32], &mut [f32]),
+) {
+    let mut slopes = [0.0; STRIDE];
+    let slopes = &mut slopes[..weights.len()];
+    for part in parts {
+        for (sum, slope) in slopes.iter_mut().zip(&part.slope[from..]) {
+            *sum += slope;
         }
-        let means = first.iter_mut().zip(second);
-        for (((weight, slope), (first, second)), decay) in
-            weights.iter_mut().zip(slopes).zip(means).zip(decays)
-        {
-            let slope = *slope * self.share;
-            *first = FORGETTING.0 * *first + (1.0 - FORGETTING.0) * slope;
-            *second = FORGETTING.1 * *second + (1.0 - FORGETTING.1) * (slope * slope);
-            let root = (*second / self.corrections.1).sqrt() + EPSILON;
-            let stepped =
-                *weight - self.rate * (*first / self.corrections.0 / root + decay * *weight);
-            *weight = stepped.clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT);
-        }
+    }
+    let means = first.iter_mut().zip(second);
+    for (((weight, slope), (first, second)), decay) in
+        weights.iter_mut().zip(slopes).zip(means).zip(decays)
+    {
+        let slope = *slope * stepping.share;
+        *first = FORGETTING.0 * *first + (1.0 - FORGETTING.0) * slope;
+        *second = FORGETTING.1 * *second + (1.0 - FORGETTING.1) * (slope * slope);
+        let root = (*second / stepping.corrections.1).sqrt() + EPSILON;
+        let stepped =
+            *weight - stepping.rate * (*first / stepping.corrections.0 / root + decay * *weight);
+        *weight = stepped.clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT);
     }
 }
 
@@ -451,6 +509,7 @@ mod tests {
             result_share: (0.0, 0.2),
             scale: 200.0,
             bound: 2000,
+            rounded: 0.2,
             seed: 3,
         }
     }
@@ -460,6 +519,15 @@ mod tests {
         let mut collector = Collector::new(most, stem, 3);
         samples::positions(0..games).into_iter().for_each(|p| collector.push(p).unwrap());
         collector.finish().unwrap()
+    }
+
+    /// A training on one thread.
+    fn begun<'data>(
+        settings: &Settings,
+        positions: &'data mut Positions,
+        held_back: &'data [Position],
+    ) -> Training<'data> {
+        Training::new(settings.clone(), positions, held_back, 1).unwrap()
     }
 
     /// Trains to the end and hands out what has changed.
@@ -473,7 +541,7 @@ mod tests {
     fn a_tiny_network_learns_material_to_a_known_loss() {
         let (mut positions, held_back) =
             (collected(600, 1 << 20, "known"), samples::positions(600..620));
-        let settings = Settings { result_share: (0.0, 0.0), epochs: 6, ..settings() };
+        let settings = Settings { result_share: (0.0, 0.0), rounded: 0.0, epochs: 6, ..settings() };
         let training = Training::new(settings, &mut positions, &held_back, 2).unwrap();
         let curve = finished(training).curve;
         let (first, last) = (curve[0], curve[curve.len() - 1]);
@@ -505,13 +573,6 @@ mod tests {
         let held_back = samples::positions(60..65);
         let settings = Settings { samples: Some(20_000), ..settings() };
         let mut positions = collected(60, 1500, "resumed");
-        fn begun<'data>(
-            settings: &Settings,
-            positions: &'data mut Positions,
-            held_back: &'data [Position],
-        ) -> Training<'data> {
-            Training::new(settings.clone(), positions, held_back, 1).unwrap()
-        }
         let whole = finished(begun(&settings, &mut positions, &held_back));
         let mut training = begun(&settings, &mut positions, &held_back);
         for _ in 0..30 {
@@ -537,6 +598,50 @@ mod tests {
         let mut other = Training::new(other, &mut positions, &held_back, 1).unwrap();
         let error = other.resume(&checkpoint).unwrap_err();
         assert!(error.to_string().contains("other settings"), "{error}");
+    }
+
+    #[test]
+    fn in_the_end_the_network_is_asked_as_it_is_in_whole_numbers() {
+        let held_back = samples::positions(60..70);
+        let mut positions = collected(60, 1 << 20, "rounded");
+        let errors = [0.0, 0.3].map(|rounded| {
+            let settings = Settings { rounded, result_share: (0.0, 0.0), ..settings() };
+            let shape = settings.shape;
+            let training = Training::new(settings, &mut positions, &held_back, 2).unwrap();
+            let goal = training.goal(0);
+            let state = finished(training);
+            let network = shape.quantised(&state.weights, 1).unwrap();
+            let weights = shape.exact(&network);
+            let kernel = Kernel::of(shape.hidden).unwrap();
+            let whole =
+                mean_error(&held_back, 1, &goal, |some| (kernel.outputs)(shape, &weights, some));
+            (state.curve.last().unwrap().held_back, whole)
+        });
+        assert!(errors[0].0 != errors[0].1);
+        assert!(errors[1].0 == errors[1].1, "{errors:?}");
+    }
+
+    #[test]
+    fn a_training_can_begin_with_a_network() {
+        let held_back = samples::positions(60..65);
+        let mut positions = collected(60, 1 << 20, "from");
+        let settings = Settings { epochs: 4, rounded: 0.5, result_share: (0.0, 0.0), ..settings() };
+        let first = finished(begun(&settings, &mut positions, &held_back));
+        let network = settings.shape.quantised(&first.weights, 1).unwrap();
+        let settings = Settings { rate: (1e-4, 1e-5), ..settings };
+        let mut training = begun(&settings, &mut positions, &held_back);
+        training.begin_with(&network).unwrap();
+        assert_eq!(training.weights(), settings.shape.exact(&network));
+        assert!(training.advance(&mut |_| ()).unwrap());
+        let checkpoint = training.checkpoint();
+        let second = finished(training);
+        let (last, next) = (first.curve[first.curve.len() - 1], second.curve[0]);
+        assert!((next.held_back / last.held_back - 1.0).abs() < 0.05, "{last:?} {next:?}");
+        let error = begun(&settings, &mut positions, &held_back).resume(&checkpoint).unwrap_err();
+        assert!(error.to_string().contains("other settings"), "{error}");
+        let wide = Settings { shape: Shape { hidden: 16, buckets: 2 }, ..settings.clone() };
+        let mut wide = begun(&wide, &mut positions, &held_back);
+        assert!(wide.begin_with(&network).is_err());
     }
 
     #[test]
@@ -575,6 +680,7 @@ mod tests {
             Settings { shape: Shape { hidden: 8, buckets: 0 }, ..settings() },
             Settings { batch: 0, ..settings() },
             Settings { scale: 0.0, ..settings() },
+            Settings { rounded: 1.1, ..settings() },
         ] {
             assert!(Training::new(wrong, &mut positions, &[], 1).is_err());
         }

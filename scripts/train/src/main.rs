@@ -22,21 +22,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use cairn_engine::board::Board;
 use cairn_engine::eval::network::{INPUTS, Network, QA, QB, SCALE, evaluate_reference, fnv1a};
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use fit::{Settings, Training, mean_error};
-use games::Game;
+use games::{Source, collect, take};
 use network::{Goal, LARGEST_WEIGHT, Shape, quantised_outputs};
-use positions::{Counts, PACKED, Position, lesson, scrambled};
-use shuffle::{Collector, Positions};
-use workers::side_by_side;
-
-/// Games that are looked at side by side.
-const GAMES_AT_ONCE: usize = 2048;
 
 /// Trains Cairn's network on games that it has played against itself.
 #[derive(Parser)]
@@ -75,23 +69,6 @@ enum Command {
     },
 }
 
-/// Where positions come from.
-#[derive(Args)]
-struct Source {
-    /// Files of games
-    #[arg(long, required = true, num_args = 1..)]
-    games: Vec<PathBuf>,
-    /// The largest score of a position that is used, in centipawns either way
-    #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(i16).range(1..))]
-    largest_score: i16,
-    /// The share of the games that is held back
-    #[arg(long, default_value_t = 0.02)]
-    validation_share: f64,
-    /// Threads; the result does not depend on them
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: u16,
-}
-
 #[derive(Args)]
 struct Fit {
     /// The network to be written; curve and checkpoint stand beside it
@@ -127,6 +104,12 @@ struct Fit {
     /// The scale of the logistic function in centipawns
     #[arg(long, default_value_t = 200.0)]
     scale: f64,
+    /// The last share of the training in which the network is asked with its weights rounded
+    #[arg(long, default_value_t = 0.1)]
+    rounded: f64,
+    /// Begin with the weights of this network, of the same sizes, instead of random ones
+    #[arg(long, value_name = "NETWORK")]
+    from: Option<PathBuf>,
     /// Where all randomness comes from
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -171,83 +154,6 @@ fn bar(length: u64, what: &str) -> ProgressBar {
     bar
 }
 
-/// Gives `keep` the positions of all games in order and whether they are held back; returns what was
-/// counted and how many are held back. What is damaged is told.
-fn take(
-    source: &Source,
-    keep: &mut dyn FnMut(Position, bool) -> Result<()>,
-) -> Result<(Counts, usize)> {
-    let threads = usize::from(source.threads);
-    let limit = (source.validation_share.clamp(0.0, 1.0) * u64::MAX as f64) as u64;
-    let (mut all, mut held_back) = (Counts::default(), 0);
-    for file in &source.games {
-        let mut counts = Counts::default();
-        let progress = bar(0, "games");
-        progress.set_length(fs::metadata(file).map_or(0, |data| data.len() / 500));
-        let mut learn = |games: &mut Vec<Game>| -> Result<()> {
-            progress.inc(games.len() as u64);
-            let games = std::mem::take(games);
-            let bound = source.largest_score;
-            for lesson in side_by_side(threads, games.into_iter(), |game| lesson(game, bound)) {
-                if lesson.counts.damaged > 0 {
-                    let number = counts.games + counts.damaged + 1;
-                    eprintln!("{}: an illegal move in game {number}", file.display());
-                }
-                counts += lesson.counts;
-                let is_held_back = scrambled(lesson.hash) < limit;
-                held_back += if is_held_back { lesson.positions.len() } else { 0 };
-                for position in lesson.positions {
-                    keep(position, is_held_back)?;
-                }
-            }
-            Ok(())
-        };
-        let mut waiting = Vec::with_capacity(GAMES_AT_ONCE);
-        let mut faults = 0;
-        games::read(file, &mut |game| {
-            match game {
-                Ok(game) => waiting.push(game),
-                Err(fault) => {
-                    faults += 1;
-                    eprintln!("{}: {fault}", file.display());
-                }
-            }
-            if waiting.len() == GAMES_AT_ONCE { learn(&mut waiting) } else { Ok(()) }
-        })?;
-        learn(&mut waiting)?;
-        counts.damaged += faults;
-        progress.finish_and_clear();
-        if counts.games == 0 {
-            bail!("{} has no whole game", file.display());
-        }
-        if source.games.len() > 1 {
-            eprintln!("{}: {counts}", file.display());
-        }
-        all += counts;
-    }
-    Ok((all, held_back))
-}
-
-/// All positions: those to learn from and those held back.
-fn collect(
-    source: &Source,
-    memory: usize,
-    stem: &Path,
-    seed: u64,
-) -> Result<(Counts, Positions, Vec<Position>)> {
-    let mut collector = Collector::new((memory << 20) / PACKED, stem.to_path_buf(), seed);
-    let mut held_back = Vec::new();
-    let (counts, _) = take(source, &mut |position, is_held_back| {
-        if is_held_back {
-            held_back.push(position);
-            Ok(())
-        } else {
-            collector.push(position)
-        }
-    })?;
-    Ok((counts, collector.finish()?, held_back))
-}
-
 fn train(fit: &Fit) -> Result<()> {
     let shape = Shape { hidden: fit.hidden, buckets: fit.buckets };
     let settings = Settings {
@@ -259,12 +165,16 @@ fn train(fit: &Fit) -> Result<()> {
         result_share: (fit.result_start, fit.result_end),
         scale: fit.scale,
         bound: fit.source.largest_score,
+        rounded: fit.rounded,
         seed: fit.seed,
     };
     let threads = usize::from(fit.source.threads);
     let (counts, mut positions, held_back) = collect(&fit.source, fit.memory, &fit.out, fit.seed)?;
     eprintln!("{counts}; {} held back, {} chunks", held_back.len(), positions.chunks());
     let mut training = Training::new(settings, &mut positions, &held_back, threads)?;
+    if let Some(from) = &fit.from {
+        training.begin_with(&load(from)?).with_context(|| from.display().to_string())?;
+    }
     let checkpoint = fit.out.with_extension("checkpoint");
     if fit.resume && checkpoint.exists() {
         let bytes = read(&checkpoint)?;

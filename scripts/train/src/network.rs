@@ -5,6 +5,8 @@
 
 use cairn_engine::eval::network::{INPUTS, LARGEST_OUTPUT, Network, NetworkError, QA, QB, SCALE};
 
+use multiversion::multiversion;
+
 use crate::aligned::Aligned;
 use crate::positions::{Position, scrambled};
 
@@ -57,29 +59,68 @@ impl Shape {
         (0..self.weights()).map(number).collect()
     }
 
+    /// The sizes of a network.
+    pub(crate) fn of(network: &Network) -> Shape {
+        Shape { hidden: network.hidden(), buckets: network.buckets() }
+    }
+
+    /// The layers in the order of their weights: how many they have, and what stands for 1 in whole
+    /// numbers.
+    fn layers(self) -> [(usize, f32); 3] {
+        [
+            (self.output(), QA as f32),
+            (2 * self.hidden * self.buckets, QB as f32),
+            (self.buckets, (QA * QB) as f32),
+        ]
+    }
+
+    /// Writes the weights as they are in whole numbers to `rounded`, which is as long.
+    pub(crate) fn round(self, weights: &[f32], rounded: &mut [f32]) {
+        let mut from = 0;
+        for (count, unit) in self.layers() {
+            round(&weights[from..from + count], unit, &mut rounded[from..from + count]);
+            from += count;
+        }
+    }
+
     /// The network in whole numbers, rounded.
     pub(crate) fn quantised(
         self,
         weights: &[f32],
         generation: u32,
     ) -> Result<Network, NetworkError> {
-        let (columns, rest) = weights.split_at(self.column_bias());
-        let (column_bias, rest) = rest.split_at(self.hidden);
-        let (output, output_bias) = rest.split_at(2 * self.hidden * self.buckets);
-        let rounded = |weights: &[f32], unit: i32| {
-            let round = |weight: &f32| libm::roundf(weight * unit as f32);
-            weights.iter().map(round).collect::<Vec<f32>>()
-        };
-        let words = |weights: &[f32], unit| {
-            rounded(weights, unit).into_iter().map(|weight| weight as i16).collect()
-        };
-        Network::new(
-            generation,
-            words(columns, QA),
-            words(column_bias, QA),
-            words(output, QB),
-            rounded(output_bias, QA * QB).into_iter().map(|weight| weight as i32).collect(),
-        )
+        let mut weights = weights.iter();
+        let [columns, output, output_bias] = self.layers().map(|(count, unit)| {
+            let rounded = weights.by_ref().take(count).map(|weight| weight * unit);
+            rounded.map(|weight| weight.round_ties_even() as i32).collect::<Vec<i32>>()
+        });
+        let words = |weights: &[i32]| weights.iter().map(|&weight| weight as i16).collect();
+        let (columns, column_bias) = columns.split_at(self.column_bias());
+        let (columns, column_bias) = (words(columns), words(column_bias));
+        Network::new(generation, columns, column_bias, words(&output), output_bias)
+    }
+
+    /// The weights of a network, which has these sizes.
+    pub(crate) fn exact(self, network: &Network) -> Vec<f32> {
+        let words = [network.columns(), network.column_bias(), network.output_weights()];
+        let words = words.into_iter().flatten().map(|&weight| i32::from(weight));
+        let mut whole = words.chain(network.output_bias().iter().copied());
+        let mut weights = Vec::with_capacity(self.weights());
+        for (count, unit) in self.layers() {
+            weights.extend(whole.by_ref().take(count).map(|weight| weight as f32 / unit));
+        }
+        weights
+    }
+}
+
+/// Writes weights to `rounded` as they are in whole numbers of which `unit` stands for 1.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+bmi1+bmi2+popcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt"
+))]
+fn round(weights: &[f32], unit: f32, rounded: &mut [f32]) {
+    for (rounded, weight) in rounded.iter_mut().zip(weights) {
+        *rounded = (weight * unit).round_ties_even() / unit;
     }
 }
 
@@ -145,11 +186,11 @@ impl Kernel {
             8 => kernel::<8, 8>(),
             16 => kernel::<16, 16>(),
             32 => kernel::<32, 32>(),
-            64 => kernel::<64, 32>(),
+            64 => kernel::<64, 64>(),
             96 => kernel::<96, 32>(),
-            128 => kernel::<128, 32>(),
+            128 => kernel::<128, 128>(),
             192 => kernel::<192, 32>(),
-            256 => kernel::<256, 32>(),
+            256 => kernel::<256, 128>(),
             _ => return None,
         })
     }
@@ -204,6 +245,10 @@ fn weighted<const N: usize>(sums: &[f32; N], weights: &[f32; N]) -> f32 {
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+bmi1+bmi2+popcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt"
+))]
 fn outputs<const N: usize, const BLOCK: usize>(
     shape: Shape,
     weights: &[f32],
@@ -222,6 +267,10 @@ fn outputs<const N: usize, const BLOCK: usize>(
     positions.iter().map(output).collect()
 }
 
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+bmi1+bmi2+popcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt"
+))]
 fn slope<const N: usize, const BLOCK: usize>(
     shape: Shape,
     weights: &[f32],
@@ -412,6 +461,26 @@ mod tests {
         }
         // Rounded: columns by up to 1 in 510 each, output weights by 1 in 128.
         assert!(furthest < 0.06, "{furthest}");
+    }
+
+    #[test]
+    fn rounded_weights_are_those_of_the_whole_numbers() {
+        let shape = Shape { hidden: 16, buckets: 3 };
+        let weights = weights(shape);
+        let network = shape.quantised(&weights, 1).unwrap();
+        assert_eq!(Shape::of(&network), shape);
+        let mut rounded = vec![7.0; shape.weights()];
+        shape.round(&weights, &mut rounded);
+        assert_eq!(rounded, shape.exact(&network));
+        assert_eq!(shape.quantised(&rounded, 1).unwrap(), network);
+        let furthest = |range: std::ops::Range<usize>| {
+            let both = weights[range.clone()].iter().zip(&rounded[range]);
+            both.map(|(weight, rounded)| (weight - rounded).abs()).fold(0.0, f32::max)
+        };
+        for (range, unit) in [(0..shape.output(), QA), (shape.output()..shape.output_bias(), QB)] {
+            let furthest = furthest(range) * unit as f32;
+            assert!((0.4..0.501).contains(&furthest), "{unit}: {furthest}");
+        }
     }
 
     #[test]

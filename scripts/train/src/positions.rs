@@ -6,14 +6,9 @@ use std::sync::LazyLock;
 
 use cairn_engine::board::Board;
 use cairn_engine::eval::network::{INPUTS, bucket, feature};
-use cairn_engine::movegen::{ChecksAndPins, confirm};
-use cairn_engine::moves::Move;
 use cairn_engine::piece::{Kind, Piece, Side};
-use cairn_engine::score::is_mate;
-use cairn_engine::selfplay::GameResult;
+use cairn_engine::selfplay::{Game, GameResult, IllegalMove, Unfit};
 use cairn_engine::square::Square;
-
-use crate::games::Game;
 
 /// The length of a position in bytes.
 pub(crate) const PACKED: usize = 32;
@@ -87,7 +82,7 @@ impl Position {
     }
 
     /// Its inputs.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn inputs(self) -> Inputs {
         const OWN_KING: u8 = Kind::King.compact() as u8;
         const ENEMY_KING: u8 = (Kind::COMPACT_COUNT + Kind::King.compact()) as u8;
@@ -153,18 +148,12 @@ static FEATURES: LazyLock<[[[u16; INPUTS]; 2]; 2]> = LazyLock::new(|| {
 pub(crate) struct Counts {
     /// Games.
     pub(crate) games: u64,
-    /// Games that cannot be played, or not to their end.
+    /// Places in files that hold no whole game, and games that cannot be played to their end.
     pub(crate) damaged: u64,
     /// Positions that are kept.
     pub(crate) kept: u64,
-    /// In check.
-    pub(crate) in_check: u64,
-    /// The best move is a capture.
-    pub(crate) captures: u64,
-    /// The best move promotes.
-    pub(crate) promotions: u64,
-    /// The score is beyond the bound, or a mate.
-    pub(crate) decided: u64,
+    /// Those that are not, by the first reason that holds, in the order of [`Unfit::ALL`].
+    pub(crate) unfit: [u64; Unfit::ALL.len()],
 }
 
 impl AddAssign for Counts {
@@ -172,36 +161,29 @@ impl AddAssign for Counts {
         self.games += more.games;
         self.damaged += more.damaged;
         self.kept += more.kept;
-        self.in_check += more.in_check;
-        self.captures += more.captures;
-        self.promotions += more.promotions;
-        self.decided += more.decided;
+        for (sum, more) in self.unfit.iter_mut().zip(more.unfit) {
+            *sum += more;
+        }
     }
 }
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let left_out = self.in_check + self.captures + self.promotions + self.decided;
-        write!(
-            f,
-            "{} games, {} positions, {} kept; left out: {} in check, {} before a capture, {} before a \
-             promotion, {} decided",
-            self.games,
-            self.kept + left_out,
-            self.kept,
-            self.in_check,
-            self.captures,
-            self.promotions,
-            self.decided
-        )?;
+        let positions = self.kept + self.unfit.iter().sum::<u64>();
+        write!(f, "{} games, {positions} positions, {} kept; left out", self.games, self.kept)?;
+        for (number, reason) in Unfit::ALL.into_iter().enumerate() {
+            let separator = if number == 0 { ':' } else { ',' };
+            write!(f, "{separator} {reason} {}", self.unfit[number])?;
+        }
         if self.damaged > 0 {
-            write!(f, "; {} games damaged", self.damaged)?;
+            write!(f, "; {} damaged", self.damaged)?;
         }
         Ok(())
     }
 }
 
 /// The positions of a game, and a number that tells it from others.
+#[derive(Debug)]
 pub(crate) struct Lesson {
     /// Those that are kept.
     pub(crate) positions: Vec<Position>,
@@ -211,56 +193,26 @@ pub(crate) struct Lesson {
     pub(crate) counts: Counts,
 }
 
-/// Takes the quiet positions of a game: not in check, the best move neither a capture nor a promotion,
-/// the score at most `bound` either way. Nothing of a game with an illegal move.
-pub(crate) fn lesson(mut game: Game, bound: i16) -> Lesson {
+/// Takes the positions of a game that [`Unfit`] lets pass, with scores up to `bound` either way.
+///
+/// # Errors
+/// If a move is illegal: nothing of such a game is used.
+pub(crate) fn lesson(game: &Game, bound: i16) -> Result<Lesson, IllegalMove> {
     let mut positions = Vec::with_capacity(game.plies.len());
     let mut counts = Counts { games: 1, ..Counts::default() };
-    let mut hash = game.start.keys().index;
-    let board = &mut game.start;
-    for ply in &game.plies {
-        if confirm(board, &ChecksAndPins::new(board), ply.mv.raw()).is_none() {
-            let counts = Counts { damaged: 1, ..Counts::default() };
-            return Lesson { positions: Vec::new(), hash, counts };
-        }
-        hash = scrambled(hash ^ u64::from(ply.mv.raw()));
-        let reason = match loudness(board, ply.mv) {
-            Some(Loudness::Check) => &mut counts.in_check,
-            Some(Loudness::Capture) => &mut counts.captures,
-            Some(Loudness::Promotion) => &mut counts.promotions,
-            None if ply.score.unsigned_abs() > bound.unsigned_abs() => &mut counts.decided,
-            None if is_mate(i32::from(ply.score)) => &mut counts.decided,
+    let mut hash = None;
+    game.replay(|board, ply| {
+        let before = hash.unwrap_or_else(|| board.keys().index);
+        hash = Some(scrambled(before ^ u64::from(ply.mv.raw())));
+        match Unfit::of(board, ply, bound.unsigned_abs()) {
+            Some(reason) => counts.unfit[reason as usize] += 1,
             None => {
+                counts.kept += 1;
                 positions.push(Position::new(board, ply.score, game.result));
-                &mut counts.kept
             }
-        };
-        *reason += 1;
-        board.play(ply.mv);
-    }
-    Lesson { positions, hash, counts }
-}
-
-enum Loudness {
-    Check,
-    Capture,
-    Promotion,
-}
-
-/// What is not quiet about a position in which this is played.
-fn loudness(board: &Board, mv: Move) -> Option<Loudness> {
-    let mover = board.side_to_move();
-    let is_pawn = board.piece_on(mv.from()).is_some_and(|piece| piece.kind().is_pawn());
-    let takes = board.piece_on(mv.to()).is_some_and(|piece| piece.side() != mover);
-    if board.in_check() {
-        Some(Loudness::Check)
-    } else if takes || (is_pawn && mv.from().file() != mv.to().file()) {
-        Some(Loudness::Capture)
-    } else if is_pawn && mv.to().row() == mover.promotion_row() {
-        Some(Loudness::Promotion)
-    } else {
-        None
-    }
+        }
+    })?;
+    Ok(Lesson { positions, hash: hash.unwrap_or_default(), counts })
 }
 
 /// A number with all its bits mixed. Source: <https://prng.di.unimi.it/splitmix64.c>.
@@ -298,32 +250,25 @@ mod tests {
         }
     }
 
-    /// What becomes of a position in which this move has this score.
-    fn counted(fen: &str, mv: &str, score: i16) -> Counts {
-        let start = Board::from_fen(fen).unwrap();
-        let mv = start.parse_uci(mv).unwrap();
-        let plies = vec![cairn_engine::selfplay::Ply { mv, score }];
-        let lesson = lesson(Game { start, plies, result: GameResult::Draw }, 2000);
-        assert_eq!(lesson.positions.len() as u64, lesson.counts.kept);
-        Counts { games: 0, ..lesson.counts }
-    }
-
     #[test]
-    fn what_is_not_quiet_is_left_out() {
-        let none = Counts::default();
-        let kept = Counts { kept: 1, ..none };
-        let fen = "r3k2r/1P2p3/8/3pP3/8/8/4Q3/R3K2R w KQkq d6 0 1";
-        assert_eq!(counted(fen, "e2e3", 2000), kept);
-        assert_eq!(counted(fen, "e1g1", -2000), kept, "castling takes nothing");
-        assert_eq!(counted(fen, "e5e6", 0), kept);
-        assert_eq!(counted(fen, "e5d6", 0), Counts { captures: 1, ..none }, "en passant");
-        assert_eq!(counted(fen, "a1a8", 0), Counts { captures: 1, ..none });
-        assert_eq!(counted(fen, "b7a8q", 0), Counts { captures: 1, ..none });
-        assert_eq!(counted(fen, "b7b8n", 0), Counts { promotions: 1, ..none });
-        assert_eq!(counted(fen, "e2e3", 2001), Counts { decided: 1, ..none });
-        assert_eq!(counted(fen, "e2e3", i16::MIN), Counts { decided: 1, ..none });
-        let check = "4k3/8/8/8/8/8/4r3/4K3 w - - 0 1";
-        assert_eq!(counted(check, "e1d1", 0), Counts { in_check: 1, ..none });
+    fn positions_that_are_unfit_are_left_out_and_counted() {
+        let game = samples::game(1);
+        let bound = 200;
+        let (mut kept, mut counts) = (Vec::new(), Counts { games: 1, ..Counts::default() });
+        let replayed = game.replay(|board, ply| match Unfit::of(board, ply, bound as u16) {
+            None => kept.push(Position::new(board, ply.score, game.result)),
+            Some(reason) => counts.unfit[reason as usize] += 1,
+        });
+        assert!(replayed.is_ok());
+        counts.kept = kept.len() as u64;
+        let lesson = lesson(&game, bound).unwrap();
+        assert_eq!((lesson.positions, lesson.counts), (kept, counts));
+        assert!(counts.kept > 5 && counts.unfit[Unfit::Decided as usize] > 5, "{counts}");
+        assert_eq!(counts.kept + counts.unfit.iter().sum::<u64>(), game.plies.len() as u64);
+        assert!(counts.to_string().contains("score too large"));
+        let others =
+            [0, 2].map(|number| super::lesson(&samples::game(number), bound).unwrap().hash);
+        assert!(!others.contains(&lesson.hash));
     }
 
     #[test]
@@ -331,8 +276,7 @@ mod tests {
         let mut game = samples::game(1);
         let last = game.plies.len() - 1;
         game.plies[last].mv = game.plies[0].mv;
-        let lesson = lesson(game, 2000);
-        assert_eq!(lesson.counts, Counts { damaged: 1, ..Counts::default() });
-        assert!(lesson.positions.is_empty());
+        let error = lesson(&game, 2000).unwrap_err();
+        assert_eq!(error.ply, game.opening.len() + last);
     }
 }

@@ -2,10 +2,9 @@
 
 use cairn_engine::board::Board;
 use cairn_engine::piece::{Kind, Side};
-use cairn_engine::selfplay::{GameResult, Ply, Record};
+use cairn_engine::selfplay::{Game, GameResult, Ply, Record};
 use cairn_engine::square::Square;
 
-use crate::games::Game;
 use crate::positions::{Position, lesson, scrambled};
 
 /// White's material less black's, in centipawns.
@@ -47,26 +46,19 @@ pub(crate) fn record(number: u64) -> Record {
 
 /// The game of a record.
 pub(crate) fn game(number: u64) -> Game {
-    let Record { opening, plies, result } = record(number);
-    let mut start = Board::startpos();
-    opening.into_iter().for_each(|mv| start.play(mv));
-    Game { start, plies, result }
+    record(number).into()
 }
 
 /// All positions of some games that are kept.
 pub(crate) fn positions(numbers: std::ops::Range<u64>) -> Vec<Position> {
-    numbers.flat_map(|number| lesson(game(number), 2000).positions).collect()
+    numbers.flat_map(|number| lesson(&game(number), 2000).unwrap().positions).collect()
 }
 
 /// The positions of some games, kept or not.
 pub(crate) fn boards(numbers: std::ops::Range<u64>) -> Vec<Board> {
     let mut boards = Vec::new();
     for number in numbers {
-        let Game { start: mut board, plies, .. } = game(number);
-        for ply in plies {
-            boards.push(board.clone());
-            board.play(ply.mv);
-        }
+        game(number).replay(|board, _| boards.push(board.clone())).unwrap();
     }
     boards
 }

@@ -12,13 +12,14 @@ use anyhow::{Context, Result};
 
 use crate::positions::{PACKED, Position, scrambled};
 
-/// A permutation of the numbers below `length`: a Feistel network over the next power of four, walked
+/// A permutation of the numbers below `length`: a Feistel network over the next power of two, walked
 /// until it comes back below.
 ///
 /// Source: Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002.
 pub(crate) struct Permutation {
     length: u64,
-    half: u32,
+    /// The bits of the two halves of a number.
+    bits: [u32; 2],
     keys: [u64; 4],
 }
 
@@ -26,24 +27,27 @@ impl Permutation {
     /// One of the permutations of the numbers below `length`, chosen by `seed`.
     pub(crate) fn new(length: usize, seed: u64) -> Permutation {
         let length = length as u64;
-        let bits = u64::BITS - length.saturating_sub(1).leading_zeros();
+        let bits = (u64::BITS - length.saturating_sub(1).leading_zeros()).max(2);
         let keys = [1, 2, 3, 4].map(|round| scrambled(scrambled(seed) ^ round));
-        Permutation { length, half: bits.div_ceil(2).max(1), keys }
+        Permutation { length, bits: [bits / 2, bits.div_ceil(2)], keys }
     }
 
     /// Where `number`, which is below the length, goes.
     #[inline]
     pub(crate) fn at(&self, number: usize) -> usize {
+        let mixed = |half: u64, key: u64, bits: u32| {
+            let mixed = (half ^ key).wrapping_mul(0x9fb2_1c65_1e98_df25);
+            (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> (u64::BITS - bits)
+        };
+        let [high, low] = self.bits;
         let mut number = number as u64;
         loop {
-            let mask = (1 << self.half) - 1;
-            let (mut left, mut right) = (number >> self.half, number & mask);
-            for key in self.keys {
-                let mixed = (right ^ key).wrapping_mul(0x9fb2_1c65_1e98_df25);
-                let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
-                (left, right) = (right, left ^ mixed >> (u64::BITS - self.half));
+            let (mut left, mut right) = (number >> low, number & ((1 << low) - 1));
+            for [first, second] in self.keys.as_chunks().0 {
+                left ^= mixed(right, *first, high);
+                right ^= mixed(left, *second, low);
             }
-            number = left << self.half | right;
+            number = left << low | right;
             if number < self.length {
                 return number as usize;
             }
