@@ -13,7 +13,7 @@ const ENGINE: [&str; 18] = [
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 29] = [
+const UCI: [&str; 30] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
@@ -30,6 +30,7 @@ const UCI: [&str; 29] = [
     "session::wdl",
     "session::clock",
     "session::options",
+    "session::network",
     "session::plan",
     "session::log",
     "session::views",

@@ -319,10 +319,21 @@ impl Searcher {
     /// # Errors
     /// If the memory can't be had.
     pub fn new(style: Style, hash_mib: usize) -> Result<Searcher, AllocationError> {
-        Ok(Searcher {
-            program: Program::new(style, hash_mib)?,
-            network: PackedNetwork::built_in().ok().flatten(),
-        })
+        // The build has checked what is built in, so there is no error to tell.
+        let built_in = PackedNetwork::built_in().ok().flatten();
+        Searcher::with_network(style, hash_mib, built_in)
+    }
+
+    /// The same with another network, or without one, evaluating by the tables.
+    ///
+    /// # Errors
+    /// If the memory can't be had.
+    pub fn with_network(
+        style: Style,
+        hash_mib: usize,
+        network: Option<Arc<PackedNetwork>>,
+    ) -> Result<Searcher, AllocationError> {
+        Ok(Searcher { program: Program::new(style, hash_mib)?, network })
     }
 
     /// The network that style Cairn evaluates with, if it does with one.

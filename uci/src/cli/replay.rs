@@ -29,6 +29,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .with_context(|| format!("cannot read {path}"))
         .map_err(unusable)?;
     let session = Session::parse(&text).with_context(|| path.to_string()).map_err(unusable)?;
+    session.check_network().with_context(|| path.to_string()).map_err(unusable)?;
     let verdict = session.replay()?;
     print(&format!("{verdict}\n"))?;
     match verdict.exit_code() {

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use cairn_engine::board::Board;
+use cairn_engine::eval::PackedNetwork;
 use cairn_engine::search::{Control, Limits, Style};
 
 use crate::protocol::{Info, OpeningsRequest};
@@ -26,6 +27,8 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 pub enum Job {
     /// Applies the options to the searcher.
     Prepare(SearcherSetup),
+    /// Reads the network in the file that the option `EvalFile` names.
+    Load(String),
     /// Runs a `go`.
     Search(Box<SearchJob>),
     /// Counts the legal move tree.
@@ -53,7 +56,7 @@ pub enum Job {
 }
 
 /// What the options ask of the searcher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearcherSetup {
     /// Which search plays.
     pub style: Style,
@@ -61,6 +64,8 @@ pub struct SearcherSetup {
     pub hash_mib: usize,
     /// Whether the hash table has to be cleared.
     pub clear: bool,
+    /// The network to evaluate with, if it is not the one that is built in.
+    pub loaded: Option<Arc<PackedNetwork>>,
 }
 
 /// The point at which a search ended.
@@ -121,6 +126,8 @@ pub enum Event {
     HashKept(usize),
     /// The nodes of the short bench.
     Signature(u64),
+    /// The network that was read, or what is wrong with its file.
+    Loaded(Result<Option<Arc<PackedNetwork>>, String>),
     /// The job is done; a search has an answer.
     Done(Option<Answer>),
 }

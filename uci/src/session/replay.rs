@@ -14,8 +14,9 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::protocol::{self, Command, quote};
 use crate::session::controller::{Controller, Manner};
-use crate::session::log::{ANY_TITLE, BEGIN, END, IS, Mark, TITLE};
+use crate::session::log::{ANY_TITLE, BEGIN, END, IS, Mark, NETWORK, TITLE};
 use crate::session::messages::{Cut, STACK};
+use crate::session::network;
 use crate::session::reader;
 use crate::session::writer::Writer;
 use crate::signature;
@@ -30,6 +31,8 @@ pub struct Session {
     engine: String,
     /// The node count of its short bench.
     bench: Option<u64>,
+    /// What tells the network that played from others.
+    network: Option<String>,
     /// The input that has an effect on searches.
     actions: Vec<Action>,
     /// The searches that were answered.
@@ -148,6 +151,22 @@ impl Session {
         Parser::default().parse(&text)
     }
 
+    /// Makes sure that the network plays that played in the session.
+    ///
+    /// # Errors
+    /// When it is another one.
+    pub fn check_network(&self) -> Result<()> {
+        let plays = network::identity(None);
+        match &self.network {
+            Some(played) if *played != plays => {
+                bail!(
+                    "it was played with another network ({played}) than this program has ({plays})"
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Repeats the session up to the first difference.
     ///
     /// # Errors
@@ -254,6 +273,7 @@ impl Parser {
                     let set = Command::SetOption { name, value: Some(value) };
                     self.session.actions.push(Action::Line(set.to_string()));
                 }
+                NETWORK => self.session.network = Some(rest.to_owned()),
                 "position" => self.take_position(line),
                 _ if line == BEGIN => return Ok(()),
                 _ => bail!("line {number} is damaged: '{}'", quote(line)),
@@ -349,6 +369,7 @@ impl Parser {
                 }
                 return self.take_ending(how, rest);
             }
+            [NETWORK, ..] => bail!("another network plays from here on, but a replay has one"),
             [END] => self.is_whole = true,
             _ => bail!("damaged: nobody knows what this means"),
         }

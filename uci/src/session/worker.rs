@@ -13,6 +13,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::openings;
 use crate::session::messages::{Answer, Event, Job, STACK, SearchJob, SearcherSetup};
+use crate::session::network;
 use crate::session::options::DEFAULT_HASH;
 use crate::session::views;
 use crate::session::watch::Watch;
@@ -87,6 +88,7 @@ impl Workbench {
             Job::Prepare(setup) => {
                 self.prepare(&setup);
             }
+            Job::Load(path) => self.tell(Event::Loaded(network::chosen(&path))),
             Job::Perft { board, depth, chess960, stop } => {
                 views::divide(&board, depth, chess960, &stop, &mut print);
             }
@@ -147,12 +149,14 @@ impl Workbench {
 
     /// A new searcher with the hash size asked for, else the default size, else the smallest.
     fn first_searcher(&self, setup: &SearcherSetup) -> Option<Searcher> {
-        let error = match Searcher::new(setup.style, setup.hash_mib) {
+        let network = network::playing(setup.loaded.as_ref());
+        let with = |mib| Searcher::with_network(setup.style, mib, network.clone());
+        let error = match with(setup.hash_mib) {
             Ok(searcher) => return Some(searcher),
             Err(error) => error,
         };
         for mib in [DEFAULT_HASH.min(setup.hash_mib), 1] {
-            if let Ok(searcher) = Searcher::new(setup.style, mib) {
+            if let Ok(searcher) = with(mib) {
                 self.note(format!("{error}; the hash table has {mib} MiB"));
                 self.tell(Event::HashKept(mib));
                 return Some(searcher);
@@ -176,7 +180,10 @@ impl Workbench {
             self.note(format!("{error}; the hash table keeps its {kept} MiB"));
             self.tell(Event::HashKept(kept));
         }
-        if setup.clear {
+        let network = network::playing(setup.loaded.as_ref());
+        if searcher.network() != network.as_ref() {
+            searcher.set_network(network);
+        } else if setup.clear {
             searcher.clear();
         }
     }
