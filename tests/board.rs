@@ -405,6 +405,33 @@ fn castling_is_written_both_ways() {
     let mut after = board.clone();
     after.play(castling);
     assert_eq!(after.piece_on("f1".parse().unwrap()), Some(Piece::new(Side::White, Kind::Rook)));
+    // What only Chess960 has is written so in either notation, and each move in its own way.
+    for (fen, castling) in [
+        ("4k3/8/8/8/8/8/8/R5KR w HA - 0 1", "g1h1"),
+        ("4k3/8/8/8/8/8/8/RK5R w HA - 0 1", "b1a1"),
+        ("4k3/8/8/8/8/8/8/4KR2 w F - 0 1", "e1f1"),
+        ("r5kr/8/8/8/8/8/8/4K2R w Kha - 0 1", "e1h1"),
+    ] {
+        let board = Board::from_fen(fen).unwrap();
+        assert!(board.has_chess960_castling(), "{fen}");
+        let mv = board.parse_uci(castling).unwrap();
+        assert!(board.is_castling(mv), "{fen}");
+        for chess960 in [false, true] {
+            assert_eq!(board.uci_text(mv, chess960), castling);
+            let mut texts: Vec<String> =
+                board.legal_moves().iter().map(|&mv| board.uci_text(mv, chess960)).collect();
+            let moves = texts.len();
+            texts.sort();
+            texts.dedup();
+            assert_eq!(texts.len(), moves, "{fen}: {texts:?}");
+        }
+    }
+    for fen in ["r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1", "4k3/8/8/8/8/8/8/RK5R w - - 0 1"] {
+        assert!(!Board::from_fen(fen).unwrap().has_chess960_castling(), "{fen}");
+    }
+    // A goal that no step reaches is read as castling there too.
+    let wide = Board::from_fen("4k3/8/8/8/8/8/8/RK5R w HA - 0 1").unwrap();
+    assert_eq!(wide.parse_uci("b1g1"), wide.parse_uci("b1h1"));
     for bad in ["", "e2", "e2e4e5", "e9e5", "e7e8k", "E1G1", "♞♞", "e1e3", "0000"] {
         assert!(board.parse_uci(bad).is_err(), "{bad}");
     }

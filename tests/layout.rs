@@ -13,7 +13,7 @@ const ENGINE: [&str; 18] = [
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 30] = [
+const UCI: [&str; 31] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
@@ -22,6 +22,7 @@ const UCI: [&str; 30] = [
     "protocol",
     "signature",
     "openings",
+    "session::files",
     "session::messages",
     "session::reader",
     "session::writer",
@@ -91,4 +92,16 @@ fn no_import_runs_up() {
         let faults = floors::faults(&files, from_the_ground);
         assert!(faults.is_empty(), "\n{}", faults.join("\n"));
     }
+}
+
+#[test]
+fn the_session_opens_files_in_one_place() {
+    let files = floors::source_files(&root(), "uci/src/session");
+    let opening = |text: &str| {
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        ["fs::", "std::fs", "OpenOptions", "memmap2"].iter().any(|word| product.contains(word))
+    };
+    let found: Vec<&str> =
+        files.iter().filter(|file| opening(&file.text)).map(|file| file.name.as_str()).collect();
+    assert_eq!(found, ["uci/src/session/files.rs"]);
 }

@@ -364,6 +364,32 @@ fn long_commands_end_when_nobody_reads_them_any_more() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn an_input_that_does_not_block_is_waited_for() {
+    use std::io::{Read, Write};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    let (mut ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+    theirs.set_nonblocking(true).expect("it has both modes");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cairn"))
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // In pieces, each after a time in which nothing comes.
+    for piece in ["isre", "ady\ngo depth 2\nis", "ready"] {
+        std::thread::sleep(Duration::from_millis(150));
+        ours.write_all(piece.as_bytes()).expect("it reads");
+    }
+    drop(ours);
+    let mut said = String::new();
+    child.stdout.take().expect("a pipe").read_to_string(&mut said).expect("text");
+    assert_eq!(said.matches("readyok\n").count(), 2, "{said}");
+    assert!(said.contains("bestmove"), "{said}");
+    assert_eq!(child.wait().expect("a child").code(), Some(0));
+}
+
 #[cfg(not(feature = "tune"))]
 #[test]
 fn a_build_with_fixed_parameters_says_how_to_make_another() {

@@ -2,6 +2,8 @@
 
 mod uci_driver;
 
+use std::io::Write;
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use uci_driver::{Engine, PATIENCE};
@@ -48,7 +50,7 @@ impl State {
         engine.settle();
         match self {
             State::Idle => return 0,
-            State::Searching => engine.send("go movetime 100000"),
+            State::Searching => engine.send("go wtime 100000000 btime 100000000"),
             State::Infinite | State::HeldInfinite => engine.send("go infinite"),
             State::Pondering | State::HeldPondering => {
                 engine.send("go ponder wtime 100000 btime 100000");
@@ -152,9 +154,8 @@ fn the_input_may_end_inside_of_anything() {
     }
 }
 
-#[test]
-fn a_reader_that_goes_away_ends_the_program() {
-    use std::process::{Command, Stdio};
+/// The program with nobody who reads its output, and these lines as its input.
+fn unread(lines: &str) -> (Child, ChildStdin) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_cairn"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -162,18 +163,31 @@ fn a_reader_that_goes_away_ends_the_program() {
         .expect("the program starts");
     drop(child.stdout.take());
     let mut input = child.stdin.take().expect("a pipe");
-    std::io::Write::write_all(&mut input, b"go infinite\n").expect("it reads");
-    // The input stays open: it must not need its end.
+    input.write_all(lines.as_bytes()).expect("it reads");
+    (child, input)
+}
+
+/// Waits for a program to end by itself.
+fn assert_ends(mut child: Child, why: &str) {
     let until = Instant::now() + PATIENCE;
     while child.try_wait().expect("a child").is_none() {
-        assert!(Instant::now() < until, "the program does not end");
+        if Instant::now() > until {
+            let _ = child.kill();
+            panic!("the program does not end: {why}");
+        }
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
+fn a_reader_that_goes_away_ends_the_program() {
+    // The input stays open: it must not need its end.
+    let (child, _input) = unread("go infinite\n");
+    assert_ends(child, "go infinite");
+}
+
+#[test]
 fn a_reader_that_does_not_read_blocks_nobody_else() {
-    use std::process::{Command, Stdio};
     let mut child = Command::new(env!("CARGO_BIN_EXE_cairn"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -182,13 +196,9 @@ fn a_reader_that_does_not_read_blocks_nobody_else() {
     let mut input = child.stdin.take().expect("a pipe");
     // More than any pipe holds. Were the input not read meanwhile, this would not return.
     let questions = "uci\n".repeat(20_000);
-    std::io::Write::write_all(&mut input, questions.as_bytes()).expect("it reads");
-    std::io::Write::write_all(&mut input, b"quit\n").expect("it reads");
-    let until = Instant::now() + PATIENCE;
-    while child.try_wait().expect("a child").is_none() {
-        assert!(Instant::now() < until, "the program does not end");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    input.write_all(questions.as_bytes()).expect("it reads");
+    input.write_all(b"quit\n").expect("it reads");
+    assert_ends(child, "quit");
 }
 
 #[test]
@@ -424,19 +434,211 @@ fn castling_is_written_as_the_gui_wants_it() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_position_of_chess960_is_told_once_and_has_its_notation() {
+    let mut engine = Engine::start();
+    let white = "position fen 4k3/8/8/8/8/8/8/R5KR w HA - 0 1";
+    engine.send(white);
+    let told = engine.settle();
+    assert!(told.len() == 1 && told[0].contains("Chess960"), "{told:#?}");
+    engine.send("go searchmoves g1h1 depth 2");
+    assert!(engine.best_move().starts_with("bestmove g1h1 "));
+    // Not again with each move of the same game, but for another one.
+    engine.send(&format!("{white} moves g1h1"));
+    engine.send(white);
+    assert!(engine.settle().is_empty());
+    engine.send("position fen 4k3/8/8/8/8/8/8/RK5R w HA - 0 1");
+    assert_eq!(engine.settle().len(), 1);
+    engine.send("perft 1");
+    let divided = engine.read_until("Nodes searched");
+    for mv in ["b1c1: 1", "b1a1: 1", "b1h1: 1"] {
+        assert_eq!(divided.iter().filter(|line| *line == mv).count(), 1, "{divided:#?}");
+    }
+    // A GUI that has asked for this notation needs no telling.
+    engine.send("setoption name UCI_Chess960 value true");
+    engine.send(white);
+    engine.send("setoption name UCI_Chess960 value false");
+    engine.send("position startpos");
+    assert!(engine.settle().is_empty());
+    engine.send("position fen 4k3/8/8/8/8/8/8/4K2R w H - 0 1");
+    engine.send("go searchmoves e1h1 depth 2");
+    assert!(engine.best_move().starts_with("bestmove e1g1"));
+}
+
 #[test]
 fn a_table_that_is_too_large_leaves_the_old_one() {
-    let mut engine = Engine::start();
-    engine.settle();
-    engine.send("setoption name Hash value 65536");
-    let lines = engine.settle();
-    // Either the machine has 64 GiB, or it is told that it has not; the program goes on in both cases.
-    for line in &lines {
-        assert!(line.contains("65536") && line.contains("keeps its 1 MiB"), "{line}");
-    }
+    // Whatever the machine has: the process gets no more than 2 GB of addresses.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -v 2000000; exec \"$0\"", env!("CARGO_BIN_EXE_cairn")]);
+    let mut engine = Engine::start_by(&mut limited);
     engine.send("setoption name Hash value 1");
+    assert!(engine.settle().is_empty());
+    engine.send("setoption name Hash value 4096");
+    let lines = engine.settle();
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(lines[0].contains("4096") && lines[0].contains("keeps its 1 MiB"), "{lines:#?}");
+    assert!(engine.settle().is_empty(), "told once");
+    engine.send("setoption name Hash value 2");
+    assert!(engine.settle().is_empty(), "there is memory for another size");
     engine.send("go depth 2");
     engine.best_move();
+}
+
+/// Long commands beyond UCI.
+const LONG: [&str; 3] = ["perft 12", "bench 60", "genfens 10000000 seed 1 book None"];
+
+#[test]
+fn long_commands_obey_stop() {
+    for command in LONG {
+        let mut engine = Engine::start();
+        engine.send(command);
+        // What has to wait does not keep the stop from coming through.
+        engine.send("position startpos moves e2e4");
+        engine.send("stop");
+        engine.send("go depth 1");
+        let lines = engine.read_until("bestmove");
+        assert!(!lines.iter().any(|line| line.ends_with(" nps")), "{lines:#?}");
+        let says = lines.iter().filter(|line| line.ends_with("was stopped")).count();
+        assert_eq!(says, usize::from(!command.starts_with("genfens")), "{lines:#?}");
+    }
+}
+
+#[test]
+fn long_commands_end_with_the_program() {
+    for command in LONG {
+        let mut engine = Engine::start();
+        engine.send(command);
+        engine.send(command);
+        engine.send("quit");
+        assert!(engine.wait().success(), "{command}");
+        // Neither the input's end nor an answer is needed to find out that nobody reads.
+        let (child, _input) = unread(&format!("{command}\n"));
+        assert_ends(child, command);
+        let (child, input) = unread(&format!("{command}\n"));
+        drop(input);
+        assert_ends(child, command);
+    }
+}
+
+#[test]
+fn what_ends_by_itself_outlives_the_input() {
+    for (command, position, last) in [
+        ("go depth 11", "position startpos", "bestmove"),
+        ("go nodes 400000", "position startpos", "bestmove"),
+        ("go mate 3", "position fen r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", "bestmove"),
+        ("perft 5", "position startpos", "Nodes searched: 4865609"),
+        ("bench 5", "position startpos", "40/40 "),
+    ] {
+        // Once with the input open until the end, once not.
+        let mut told = [false, true].map(|closes| {
+            let mut engine = Engine::start();
+            engine.send(position);
+            engine.send(command);
+            if closes {
+                engine.close_input();
+                assert!(engine.wait().success(), "{command}");
+                return engine.rest();
+            }
+            engine.read_until(last)
+        });
+        // Without what depends on time.
+        for lines in &mut told {
+            lines.retain(|line| !line.contains(" ms, ") && !line.ends_with(" nps"));
+            for line in lines {
+                line.truncate(line.find(" nps ").unwrap_or(line.len()));
+            }
+        }
+        assert_eq!(told[0], told[1], "{command}");
+    }
+    let mut engine = Engine::start();
+    engine.settle();
+    let start = Instant::now();
+    engine.send("go movetime 1500");
+    engine.close_input();
+    assert!(engine.wait().success());
+    assert!(start.elapsed() > Duration::from_millis(1400));
+    // Not if nobody reads it.
+    let (child, input) = unread("go movetime 1000000000\n");
+    drop(input);
+    assert_ends(child, "go movetime");
+}
+
+#[test]
+fn a_large_table_is_cleared_on_nobodys_clock() {
+    let mut engine = Engine::start();
+    engine.send("setoption name Hash value 1024");
+    // What comes before, what is timed up to its answer, and the most milliseconds for that.
+    for (before, timed, most) in [
+        ("", &["ucinewgame", "go movetime 50"][..], 100),
+        ("", &["ucinewgame", "isready", "go movetime 50"], 100),
+        ("", &["ucinewgame", "go wtime 100 btime 100"], 90),
+        ("", &["ucinewgame", "go infinite", "stop"], 60),
+        ("", &["setoption name Clear Hash", "go infinite", "stop"], 60),
+        ("Style value MicroMax", &["setoption name Style value Cairn", "go movetime 50"], 100),
+        ("Style value Cairn", &["setoption name Style value MicroMax", "go movetime 50"], 100),
+        ("Hash value 9", &["setoption name Hash value 1024", "ucinewgame", "go movetime 50"], 100),
+    ] {
+        let round = |_| {
+            // Something to clear.
+            engine.send(&format!("setoption name {before}"));
+            engine.settle();
+            engine.send("go nodes 2000");
+            engine.best_move();
+            let start = Instant::now();
+            for line in timed {
+                engine.send(line);
+            }
+            engine.best_move();
+            start.elapsed()
+        };
+        // The best of a few: another process may hold the processor.
+        let time = (0..5).map(round).min().expect("five rounds");
+        assert!(time < Duration::from_millis(most), "{before} {timed:?}: {time:?}");
+    }
+}
+
+#[test]
+fn a_table_is_as_empty_after_a_hurry_as_after_a_rest() {
+    // All that is told of a search but its time and speed.
+    let search = |engine: &mut Engine, before: &[&str]| -> Vec<String> {
+        for command in before {
+            engine.send(command);
+        }
+        engine.send("go nodes 60000");
+        let lines = engine.read_until("bestmove");
+        let told = lines.iter().filter(|line| line.contains(" score ")).map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            let timed = |at: usize| at > 0 && matches!(words[at - 1], "time" | "nps");
+            let kept = (0..words.len()).filter(|&at| !timed(at)).map(|at| words[at]);
+            kept.collect::<Vec<&str>>().join(" ")
+        });
+        told.collect()
+    };
+    for style in ["Cairn", "MicroMax"] {
+        let mut engine = Engine::start_raw();
+        engine.send(&format!("setoption name Style value {style}"));
+        engine.send("setoption name Hash value 256");
+        engine.send("position startpos moves e2e4 c7c5");
+        let fresh = search(&mut engine, &["isready"]);
+        assert!(!fresh.is_empty());
+        let is_kept = search(&mut engine, &[]) != fresh;
+        assert_eq!(
+            is_kept,
+            style == "Cairn",
+            "what micro-Max knows is of no use to its next search"
+        );
+        for before in [
+            &["ucinewgame"][..],
+            &["ucinewgame", "stop"],
+            &["ucinewgame", "stop", "ucinewgame", "isready"],
+            &["ucinewgame", "isready", "stop", "ucinewgame", "stop"],
+            &["setoption name Clear Hash"],
+            &["setoption name Hash value 255", "setoption name Hash value 256", "ucinewgame"],
+        ] {
+            assert_eq!(search(&mut engine, before), fresh, "{style} {before:?}");
+        }
+    }
 }
 
 #[test]
@@ -508,6 +710,34 @@ fn a_limited_strength_is_a_limited_number_of_nodes_and_repeats() {
     assert!(play_level("Cairn", "800", true).0 > 1500, "nobody is spared in analysis");
     for style in ["Cairn", "MicroMax"] {
         assert_eq!(play_level(style, "1000", false), play_level(style, "1000", false));
+    }
+}
+
+#[test]
+fn the_historical_style_keeps_to_the_nodes_of_its_level() {
+    let mut engine = Engine::start_raw();
+    engine.send("setoption name Style value MicroMax");
+    let mut nodes = |commands: &[&str]| {
+        for command in commands {
+            engine.send(command);
+        }
+        let lines = engine.read_until("bestmove");
+        let told = lines.iter().filter_map(|line| word_behind(line, "nodes")?.parse::<u64>().ok());
+        (told.max().expect("nodes"), lines)
+    };
+    // Whole iterations, as the original has them.
+    assert_eq!(nodes(&[BUSY, "go nodes 1000"]).0, 46_797);
+    for (elo, most) in [(800, 102), (1400, 1395), (2000, 14_246), (2800, 123_600)] {
+        let elo = format!("setoption name UCI_Elo value {elo}");
+        let limited = "setoption name UCI_LimitStrength value true";
+        for position in ["position startpos", BUSY, MATE_IN_ONE] {
+            let (level, lines) = nodes(&[limited, &elo, position, "go"]);
+            assert!(level <= most, "{level} of {most}: {lines:#?}");
+            // The move is one that was searched.
+            let best = lines.last().and_then(|line| word_behind(line, "bestmove"));
+            let shown = lines.iter().rfind(|line| line.contains(" score ")).expect("a line");
+            assert_eq!(word_behind(shown, "pv"), best, "{lines:#?}");
+        }
     }
 }
 

@@ -4,11 +4,12 @@ mod uci_driver;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use cairn_engine::board::Board;
+use cairn_engine::eval::network::fnv1a;
 use uci_driver::Engine;
 
 /// A log of its own for each test.
@@ -86,6 +87,7 @@ fn record(name: &str, style: &str) -> String {
     engine.send("setoption name UCI_Elo value 1000");
     engine.send("go wtime 4000 btime 4000");
     finish(&mut engine);
+    engine.send("setoption name UCI_LimitStrength value false");
     engine.send("setoption name Clear Hash");
     engine.send("nonsense");
     engine.send("go mate 2 depth 3");
@@ -178,6 +180,62 @@ fn games_by_the_clock_are_repeated() {
 }
 
 #[test]
+fn options_are_applied_where_the_log_was_asked_to_be_ready() {
+    // There and back: without `isready` between, the table with all it knows would be kept.
+    for (name, there, back) in [
+        ("ready-hash", "Hash value 2", "Hash value 1"),
+        ("ready-style", "Style value MicroMax", "Style value Cairn"),
+    ] {
+        let mut engine = Engine::start();
+        engine.send(&format!("setoption name Debug Log File value {}", path(name).display()));
+        engine.send("go nodes 20000");
+        let first = engine.best_move();
+        engine.send(&format!("setoption name {there}"));
+        engine.settle();
+        engine.send(&format!("setoption name {back}"));
+        engine.send("go nodes 20000");
+        assert_eq!(engine.best_move(), first, "from an empty table again");
+        engine.send("quit");
+        assert!(engine.wait().success());
+        let log = fs::read_to_string(path(name)).expect("a log");
+        assert_replay(&log, name, 0, "2 searches");
+        let hasty = log.replacen(">> isready", ">> d", 1);
+        assert_replay(&hasty, &format!("{name}-hasty"), 1, "search 2 differs");
+    }
+}
+
+#[test]
+fn a_search_after_an_illegal_move_answers_the_position_before_it() {
+    let path = path("illegal");
+    let mut engine = Engine::start();
+    engine.send("position startpos moves e2e4 e7e5 f1c4 b8c6 d1f3 a7a6");
+    engine.send(&format!("setoption name Debug Log File value {}", path.display()));
+    engine.settle();
+    // The same mate for each; in the position before there is another.
+    for refused in ["e1e3 d7d6", "nonsense d7d6"] {
+        engine.send(&format!("position startpos moves f2f3 e7e5 g2g4 {refused}"));
+        let told = engine.settle();
+        let names_it = |line: &String| line.contains("move 4 ") && line.contains(&refused[..4]);
+        assert!(told.len() == 1 && names_it(&told[0]), "{told:#?}");
+        engine.send("go depth 4");
+        assert_eq!(engine.best_move(), "bestmove d8h4");
+    }
+    engine.send("setoption name Debug Log File value <empty>");
+    engine.settle();
+    let log = fs::read_to_string(&path).expect("a log");
+    assert_replay(&log, "illegal", 0, "2 searches");
+    // The header of a log has what was played and nothing more.
+    engine.send(&format!("setoption name Debug Log File value {}", path.display()));
+    engine.send("go depth 4");
+    engine.best_move();
+    engine.send("quit");
+    assert!(engine.wait().success());
+    let log = fs::read_to_string(&path).expect("a log");
+    assert!(log.contains("\nposition startpos moves f2f3 e7e5 g2g4\nbegin\n"), "{log}");
+    assert_replay(&log, "illegal-header", 0, "1 searches");
+}
+
+#[test]
 fn a_log_that_was_tampered_with_differs() {
     let log = record("tampered.log", "MicroMax");
     // Another move, score, count, variation, line, command, option, position.
@@ -203,6 +261,119 @@ fn a_log_that_was_tampered_with_differs() {
         assert_ne!(log, tampered, "{name}");
         assert_replay(&tampered, &format!("tampered-{name}"), 1, search);
     }
+}
+
+#[test]
+fn a_replay_ends_where_a_search_goes_on_for_longer_than_the_log_says() {
+    for style in ["MicroMax", "Cairn"] {
+        let log = record(&format!("endless-{style}.log"), style);
+        let end_of = |search: usize| {
+            let start = format!("== search {search} ");
+            log.lines().find_map(|line| Some(line.split_once(&start)?.1)).expect("a search")
+        };
+        let replaced = |search: usize, new: &str| {
+            let (old, start) = (end_of(search), format!("== search {search} "));
+            log.replacen(&format!("{start}{old}"), &format!("{start}{new}"), 1)
+        };
+        let last = log.matches("== search ").count();
+        let never = "cut nodes 999999999999 threads 1";
+        assert!(end_of(1).starts_with("cut ") && end_of(last).starts_with("ended "), "{log}");
+        for (name, search, tampered) in [
+            ("later", 1, replaced(1, never)),
+            ("itself", 1, replaced(1, &end_of(1).replace("cut ", "ended "))),
+            ("sooner", last, replaced(last, never)),
+        ] {
+            assert_ne!(log, tampered, "{name}");
+            let says = format!("search {search} differs");
+            assert_replay(&tampered, &format!("endless-{style}-{name}"), 1, &says);
+        }
+    }
+}
+
+#[test]
+fn a_replay_opens_no_file_that_the_log_names() {
+    let log = record("files.log", "Cairn");
+    let victim = path("victim");
+    let path = victim.display();
+    let begin = log.find("\nposition ").expect("a header");
+    let header = |line: &str| format!("{}\n{line}{}", &log[..begin], &log[begin..]);
+    let input = |line: &str| log.replacen("nonsense", line, 1);
+    for (name, log) in [
+        ("name", header(&format!("option Debug Log File = {path}"))),
+        ("case", header(&format!("option debug Log File = {path}"))),
+        ("blanks", header(&format!("option Debug  Log  File = \"{path}\""))),
+        ("form", header(&format!("option Debug Log File value {path} = 3"))),
+        ("input", input(&format!("x setoption name DEBUG LOG FILE value {path}"))),
+    ] {
+        fs::write(&victim, "precious").expect("a file");
+        // The form gives another path than that of the victim.
+        let other = victim.with_file_name("victim value 3");
+        let odd = victim.with_file_name("victim = 3");
+        assert_replay(&log, &format!("files-{name}"), 0, "all the same");
+        assert_eq!(fs::read_to_string(&victim).expect("a file"), "precious", "{name}");
+        assert!(!other.exists() && !odd.exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_was_loaded_is_given_anew_and_known_by_its_checksum() {
+    let log = record("loaded.log", "Cairn");
+    let (right, wrong) = (path("right.net"), path("wrong.net"));
+    // The network that is built in, so that the searches are the same.
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../engine/src/eval/cairn.net");
+    let bytes = fs::read(source).expect("a network");
+    fs::write(&right, &bytes).expect("a file");
+    fs::write(&wrong, "b").expect("a file");
+    let option = |path: &PathBuf| format!("--option=EvalFile={}", path.display());
+    let sum = format!("loaded EvalFile = {:016x}", fnv1a(&bytes));
+    let begin = log.find("\nposition ").expect("a header");
+    let in_header = format!("{}\n{sum}{}", &log[..begin], &log[begin..]);
+    let later = log.replacen(">> nonsense", &format!("== {sum}"), 1);
+    for (name, log) in [("header", in_header), ("later", later)] {
+        let file = path(&format!("loaded-{name}"));
+        fs::write(&file, log).expect("a file");
+        for (options, code, says) in [
+            (vec![], 2, "--option EvalFile=FILE"),
+            (vec![option(&wrong)], 2, "is not the file that was loaded for EvalFile"),
+            (vec![option(&path("none.net"))], 2, "cannot read"),
+            (vec!["--option=Hash=1".into(), option(&right)], 2, "no option that names a file"),
+            (vec!["--option=EvalFile".into()], 2, "NAME=VALUE"),
+            (vec![option(&right)], 0, "all the same"),
+        ] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+            let output = command.arg("replay").arg(&file).args(&options).output().expect("cairn");
+            let text = [output.stdout, output.stderr].concat();
+            let text = String::from_utf8_lossy(&text);
+            assert_eq!(output.status.code(), Some(code), "{name} {options:?}: {text}");
+            assert!(text.contains(says), "{name} {options:?}: {text}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_replay_reads_no_endless_file() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    let output = command.args(["replay", "/dev/zero"]).output().expect("the program starts");
+    let is_refused = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && text.contains("no log of Cairn"), "{text}");
+    };
+    is_refused(&output);
+    let mut endless = Command::new("yes").stdout(Stdio::piped()).spawn().expect("yes");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    command.args(["replay", "/dev/stdin"]).stdin(endless.stdout.take().expect("a pipe"));
+    is_refused(&command.output().expect("the program starts"));
+    // It was ended by its broken pipe.
+    drop(command);
+    assert!(!endless.wait().expect("yes").success());
+    // A log itself may come from there.
+    let log = record("piped.log", "Cairn");
+    let file = path("piped");
+    fs::write(&file, log).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    command.args(["replay", "/dev/stdin"]).stdin(fs::File::open(file).expect("a file"));
+    assert_eq!(command.output().expect("the program starts").status.code(), Some(0));
 }
 
 #[test]
@@ -275,6 +446,54 @@ fn the_log_can_be_turned_off_and_its_file_may_be_impossible() {
     engine.send("setoption name Debug Log File value /no/such/folder/log");
     let lines = engine.settle();
     assert!(lines.len() == 1 && lines[0].contains("no log is kept"), "{lines:?}");
+}
+
+#[test]
+fn a_log_may_begin_with_a_byte_order_mark() {
+    let log = record("mark.log", "Cairn");
+    assert_replay(&format!("\u{feff}{log}"), "mark", 0, "all the same");
+}
+
+#[test]
+fn the_path_of_a_log_may_be_quoted_but_not_be_unreadable() {
+    let path = path("quoted log");
+    let mut engine = Engine::start();
+    engine.send(&format!("setoption name Debug Log File value \"{}\"", path.display()));
+    assert!(engine.settle().is_empty());
+    let log = fs::read_to_string(&path).expect("a log");
+    assert!(log.contains(&format!("\noption Debug Log File = {}\n", path.display())), "{log}");
+    let folder = path.with_file_name("latin");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).expect("a folder");
+    let mut line =
+        format!("setoption name Debug Log File value {}/M", folder.display()).into_bytes();
+    line.extend_from_slice(b"\xfcller.log\n");
+    engine.send_bytes(&line);
+    let told = engine.settle();
+    assert!(told.len() == 1 && told[0].contains("UTF-8"), "{told:?}");
+    assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0);
+    // The log goes on.
+    engine.send("quit");
+    assert!(engine.wait().success());
+    let log = fs::read_to_string(&path).expect("a log");
+    assert!(log.ends_with(" == end\n"), "{log}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_that_is_no_regular_file_is_refused() {
+    let pipe = path("log.pipe");
+    let _ = fs::remove_file(&pipe);
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    let mut engine = Engine::start();
+    for file in [pipe.display().to_string(), "/dev/full".into(), env!("CARGO_TARGET_TMPDIR").into()]
+    {
+        engine.send(&format!("setoption name Debug Log File value {file}"));
+        let told = engine.settle();
+        assert!(told.len() == 1 && told[0].contains("no regular file"), "{file}: {told:?}");
+    }
+    engine.send("go depth 2");
+    engine.best_move();
 }
 
 #[test]

@@ -67,15 +67,17 @@ pub struct Progress {
     pub nodes: u64,
 }
 
-/// Searches all positions with both styles to `depth` ([`DEPTH`] if not given) and returns the sum of nodes.
-/// Each search begins with an empty table and empty histories.
+/// Searches all positions with both styles to `depth` ([`DEPTH`] if not given) and returns the sum of nodes,
+/// or `None` if `control` was stopped before the end. Each search begins with an empty table and empty
+/// histories.
 ///
 /// # Errors
 /// If the memory for the table can't be had.
 pub fn run(
     depth: Option<u32>,
+    control: &Control,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<u64, AllocationError> {
+) -> Result<Option<u64>, AllocationError> {
     let depth = depth.unwrap_or(DEPTH);
     let mut total = [0; POSITIONS.len()];
     for (style, depth) in [(Style::MicroMax, depth / 2), (Style::Cairn, depth)] {
@@ -84,15 +86,17 @@ pub fn run(
         for (nodes, fen) in total.iter_mut().zip(POSITIONS) {
             let board = Board::from_fen(fen).expect("the positions are valid");
             searcher.clear();
-            let control = Control::new();
-            let outcome = searcher.search(&board, &limits, &control, &mut |_| Verdict::Continue);
+            let outcome = searcher.search(&board, &limits, control, &mut |_| Verdict::Continue);
             *nodes += outcome.nodes;
+            if control.is_stopped() {
+                return Ok(None);
+            }
         }
     }
     for (number, &nodes) in (1..).zip(&total) {
         progress(&Progress { number, nodes });
     }
-    Ok(total.iter().sum())
+    Ok(Some(total.iter().sum()))
 }
 
 #[cfg(test)]
@@ -105,8 +109,12 @@ mod tests {
             assert!(Board::from_fen(fen).is_ok(), "{fen}");
         }
         let mut seen = 0;
-        let first = run(Some(3), &mut |_| seen += 1).unwrap();
+        let control = Control::new();
+        let first = run(Some(3), &control, &mut |_| seen += 1).unwrap();
         assert_eq!(seen, POSITIONS.len());
-        assert_eq!(run(Some(3), &mut |_| {}), Ok(first));
+        assert!(first.is_some());
+        assert_eq!(run(Some(3), &control, &mut |_| {}), Ok(first));
+        control.stop();
+        assert_eq!(run(Some(3), &control, &mut |_| panic!("a count")), Ok(None));
     }
 }

@@ -79,6 +79,17 @@ impl fmt::Display for FenError {
 
 impl std::error::Error for FenError {}
 
+/// How much of a text that cannot be read is kept for its message, in characters.
+const EXCERPT: usize = 20;
+
+/// The beginning of a text that cannot be read: it may be of any length.
+pub(crate) fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// The first field: pieces by row and file.
 type Placement = [[Option<Piece>; 8]; 8];
 
@@ -104,16 +115,16 @@ impl Board {
         let side = match fields[1] {
             "w" => Side::White,
             "b" => Side::Black,
-            other => return Err(FenError::SideToMove(other.to_owned())),
+            other => return Err(FenError::SideToMove(excerpt(other))),
         };
         let castling = parse_castling(fields[2], &placement)?;
         let en_passant = parse_en_passant(fields[3], side, &placement)?;
         let halfmove_clock = match fields.get(4) {
-            Some(text) => parse_count(text).ok_or(FenError::HalfmoveClock((*text).to_owned()))?,
+            Some(text) => parse_count(text).ok_or(FenError::HalfmoveClock(excerpt(text)))?,
             None => 0,
         };
         let fullmove_number = match fields.get(5) {
-            Some(text) => parse_count(text).ok_or(FenError::FullmoveNumber((*text).to_owned()))?,
+            Some(text) => parse_count(text).ok_or(FenError::FullmoveNumber(excerpt(text)))?,
             None => 1,
         };
         let pieces =
@@ -300,7 +311,7 @@ fn parse_castling(text: &str, placement: &Placement) -> Result<[[Option<Square>;
                 let square = Square::new(side.home_row(), file as u8 - b'a');
                 Some(square).filter(|&s| piece_on(s) == Some(Piece::new(side, Kind::Rook)))
             }
-            _ => return Err(FenError::Castling(text.to_owned())),
+            _ => return Err(FenError::Castling(excerpt(text))),
         };
         let king = Square::all().find(|&s| {
             piece_on(s) == Some(Piece::new(side, Kind::King)) && s.row() == side.home_row()
@@ -325,7 +336,7 @@ fn parse_en_passant(
     if text == "-" {
         return Ok(None);
     }
-    let square: Square = text.parse().map_err(|_| FenError::EnPassantText(text.to_owned()))?;
+    let square: Square = text.parse().map_err(|_| FenError::EnPassantText(excerpt(text)))?;
     let (expected_row, towards_origin) = match side {
         Side::White => (2, Step::NORTH),
         Side::Black => (5, Step::SOUTH),
@@ -387,6 +398,17 @@ mod tests {
         assert_eq!(board.raw_en_passant(), "e3".parse().ok());
         assert_eq!(board.en_passant(), None);
         assert!(board.to_fen().contains(" - 0 1"));
+    }
+
+    #[test]
+    fn messages_are_short_whatever_they_are_about() {
+        let long = "é".repeat(50_000);
+        for field in 1..6 {
+            let mut fields = ["4k3/8/8/8/8/8/8/4K3", "w", "-", "-", "0", "1"];
+            fields[field] = &long;
+            let message = Board::from_fen(&fields.join(" ")).expect_err("no FEN").to_string();
+            assert!(message.len() < 150 && message.contains("éé..."), "{message}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! <https://www.chessprogramming.org/Transposition_Table>.
 
 use crate::keys::Keys;
-use crate::machine::memory::{self, AllocationError, Bucket, Buckets};
+use crate::machine::memory::{self, AllocationError, Bucket, Buckets, Remains};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
@@ -24,6 +24,8 @@ pub trait Entry<const WORDS: usize>: Copy {
 /// A transposition table with entries of type `E`.
 pub struct Table<E, const WORDS: usize> {
     buckets: Buckets<WORDS>,
+    /// All of the memory was there at least once.
+    is_touched: bool,
     generation: u16,
     entry: PhantomData<E>,
 }
@@ -36,14 +38,15 @@ pub struct Slots<'a, E, const WORDS: usize> {
 }
 
 impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
-    /// An empty table of `mebibytes` MiB; 0 counts as 1, as every position needs a bucket.
+    /// An empty table of `mebibytes` MiB; 0 counts as 1, as every position needs a bucket. Its pages are
+    /// slow when they are first probed: clear it where there is time.
     ///
     /// # Errors
     /// If the memory can't be had.
     pub fn new(mebibytes: usize) -> Result<Table<E, WORDS>, AllocationError> {
         let count = mebibytes.max(1).saturating_mul((1 << 20) / size_of::<Bucket<WORDS>>());
         let buckets = Buckets::zeroed(count)?;
-        Ok(Table { buckets, generation: 1, entry: PhantomData })
+        Ok(Table { buckets, is_touched: false, generation: 1, entry: PhantomData })
     }
 
     /// The size in MiB.
@@ -71,12 +74,22 @@ impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
 
     /// Empties every slot.
     pub fn clear(&mut self) {
-        for bucket in self.buckets.iter_mut() {
-            for word in bucket.0.iter_mut().flatten() {
-                *word.get_mut() = 0;
-            }
-        }
+        drop(self.clear_until(&mut || false));
+    }
+
+    /// The same slice by slice, until `hurried`, which is asked before each, says that somebody waits. The
+    /// table then gets fresh memory: it is as empty, but slower to probe at first. Returns the old memory if
+    /// there is any.
+    pub fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
+        self.is_touched = true;
         self.generation = 1;
+        self.buckets.clear_until(hurried)
+    }
+
+    /// Whether it was ever cleared since it was allocated, which gives it its memory.
+    #[must_use]
+    pub const fn is_touched(&self) -> bool {
+        self.is_touched
     }
 
     #[inline(always)]

@@ -51,4 +51,4 @@ pub mod square;
 pub mod text;
 
 pub use machine::instructions::{InstructionSet, InstructionSetError};
-pub use machine::memory::AllocationError;
+pub use machine::memory::{AllocationError, Remains};

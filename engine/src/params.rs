@@ -145,7 +145,7 @@ params! {
     /// The same where alpha is a mate score (Cairn).
     hunt_mate_plies = 6, 0..=16;
     /// The same: late moves are reduced less by this, in 1024ths of a ply (Cairn).
-    hunt_relief = 1024, 0..=3072;
+    hunt_relief = 3072, 0..=4096;
 
     /// Check extension in decided positions: up to this ply (CPW, Check Extensions).
     check_extension_plies = 6, 0..=20;
@@ -230,6 +230,11 @@ params! {
     scale_opposite_bishops = 36, 16..=64;
     /// Opposite bishops with other pieces: scale in 64ths (CPW, Bishops of Opposite Colors).
     scale_opposite_bishops_and_more = 56, 32..=64;
+
+    /// Network: the score from which on a lead counts only in part, in centipawns (Cairn).
+    won_eval = 600, 200..=3000;
+    /// The same: what is beyond it is divided by this (Cairn).
+    won_eval_divisor = 4, 1..=16;
 
     /// Mop-up: highest phase, that of two queens and a rook (CPW, Mop-up Evaluation).
     mop_up_phase = 10, 4..=16;

@@ -1,6 +1,7 @@
 //! Text of boards and moves: the diagram, and moves in UCI notation such as `e2e4`. FEN is `fen`'s.
 
 use crate::board::Board;
+use crate::fen::excerpt;
 use crate::moves::Move;
 use crate::piece::Piece;
 use crate::square::Square;
@@ -30,9 +31,15 @@ impl std::error::Error for MoveTextError {}
 
 impl Board {
     /// A legal move in UCI notation: `e2e4`, `e7e8q`. Castling is `e1g1`, in Chess960 king takes own rook
-    /// (`e1h1`).
+    /// (`e1h1`). Where only Chess960 has the castling rights, it is always written so: there `g1g1` would
+    /// be no move, and `b1c1` a step of the king too.
     #[must_use]
     pub fn uci_text(&self, mv: Move, chess960: bool) -> String {
+        self.move_text(mv, chess960 || self.has_chess960_castling())
+    }
+
+    /// The same with castling written as asked, even if that means two things.
+    fn move_text(&self, mv: Move, chess960: bool) -> String {
         let (from, to) = (mv.from(), mv.to());
         let Some(piece) = self.piece_on(from) else { return format!("{from}{to}") };
         if self.is_castling(mv) && !chess960 {
@@ -57,12 +64,12 @@ impl Board {
             && text[2..4].parse::<Square>().is_ok()
             && matches!(text.as_bytes().get(4), None | Some(b'n' | b'b' | b'r' | b'q'));
         if !well_formed {
-            return Err(MoveTextError::Syntax(text.to_owned()));
+            return Err(MoveTextError::Syntax(excerpt(text)));
         }
         let moves = self.legal_moves();
         [true, false]
             .iter()
-            .find_map(|&chess960| moves.iter().find(|&&mv| self.uci_text(mv, chess960) == text))
+            .find_map(|&chess960| moves.iter().find(|&&mv| self.move_text(mv, chess960) == text))
             .copied()
             .ok_or_else(|| MoveTextError::Illegal(text.to_owned()))
     }

@@ -31,7 +31,12 @@ impl Engine {
 
     /// Starts the program without arguments and says nothing to it.
     pub(crate) fn start_raw() -> Engine {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_cairn"))
+        Engine::start_by(&mut Command::new(env!("CARGO_BIN_EXE_cairn")))
+    }
+
+    /// Starts the program by a command that becomes it.
+    pub(crate) fn start_by(command: &mut Command) -> Engine {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

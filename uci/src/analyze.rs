@@ -80,7 +80,8 @@ pub struct End {
 /// When one of the root moves is illegal, the network of the options cannot be read, or a thread cannot be started.
 pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Analysis> {
     let started = Instant::now();
-    let loaded = network::chosen(&options.eval_file).map_err(|refusal| anyhow!(refusal))?;
+    let loaded =
+        network::chosen(&mut options.eval_file.clone()).map_err(|refusal| anyhow!(refusal))?;
     let mut search_moves = Vec::new();
     for text in &limits.search_moves {
         match position.parse_uci(text) {
@@ -113,6 +114,7 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
         board: position.clone(),
         limits: plan::engine_limits(options, limits, search_moves),
         soft: time_limits.soft,
+        timed: time_limits.hard.is_some(),
         started,
         // The notation of castling that can be read without doubt.
         chess960: true,

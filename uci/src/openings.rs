@@ -13,7 +13,7 @@ use cairn_engine::search::{Control, Limits, ScoreText, Searcher, Style, Verdict}
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use crate::protocol::OpeningsRequest;
+use crate::protocol::{OpeningsRequest, quote};
 
 /// How many random moves are played.
 const PLIES: usize = 8;
@@ -62,7 +62,7 @@ pub fn generate(
 
 /// The positions of a book.
 fn read_book(file: &str) -> Result<Vec<Board>> {
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", quote(file)))?;
     let boards = text
         .lines()
         .enumerate()
@@ -71,11 +71,11 @@ fn read_book(file: &str) -> Result<Vec<Board>> {
             // The first four fields are common to FEN and EPD.
             let fields: Vec<&str> = line.split_whitespace().take(4).collect();
             Board::from_fen(&fields.join(" "))
-                .with_context(|| format!("{file}, line {}", index + 1))
+                .with_context(|| format!("{}, line {}", quote(file), index + 1))
         })
         .collect::<Result<Vec<Board>>>()?;
     if boards.is_empty() {
-        bail!("{file} has no positions");
+        bail!("{} has no positions", quote(file));
     }
     Ok(boards)
 }
@@ -142,5 +142,8 @@ mod tests {
         let request = OpeningsRequest { count: 1, seed: 1, book: Some("/no/such/book".into()) };
         let error = generate(&request, &AtomicBool::new(false), &mut |_| {}).expect_err("no file");
         assert!(error.to_string().contains("/no/such/book"));
+        let request = OpeningsRequest { book: Some("x".repeat(50_000)), ..request };
+        let error = generate(&request, &AtomicBool::new(false), &mut |_| {}).expect_err("no file");
+        assert!(error.to_string().len() < 200, "only a part is repeated");
     }
 }

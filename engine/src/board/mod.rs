@@ -324,6 +324,18 @@ impl Board {
         self.ply / 2 + 1
     }
 
+    /// Whether a castling right is left that only Chess960 has: its king is not on the e-file, or its rook
+    /// not in the corner.
+    #[must_use]
+    pub fn has_chess960_castling(&self) -> bool {
+        Side::ALL.into_iter().any(|side| {
+            [(false, 0), (true, 7)].into_iter().any(|(king_side, corner)| {
+                self.castling_rook(side, king_side)
+                    .is_some_and(|rook| rook.file() != corner || self.king(side).file() != 4)
+            })
+        })
+    }
+
     /// The position's keys: placement, side to move, castling rights and usable en passant.
     #[must_use]
     #[inline]

@@ -27,6 +27,20 @@ impl std::error::Error for AllocationError {}
 #[repr(C, align(64))]
 pub(crate) struct Bucket<const WORDS: usize>(pub(crate) [[AtomicU64; WORDS]; 8]);
 
+impl<const WORDS: usize> Bucket<WORDS> {
+    const fn zeroed() -> Bucket<WORDS> {
+        Bucket([const { [const { AtomicU64::new(0) }; WORDS] }; 8])
+    }
+}
+
+/// Memory that is not used any more. To drop it takes the system some time, most of all where it has small
+/// pages: better where nobody waits.
+#[derive(Debug)]
+pub struct Remains {
+    #[cfg(any(unix, windows))]
+    _memory: memmap2::MmapRaw,
+}
+
 #[cfg(not(any(unix, windows)))]
 pub(crate) use heap::Buckets;
 #[cfg(any(unix, windows))]
@@ -40,30 +54,30 @@ const fn refused<const WORDS: usize>(count: usize) -> AllocationError {
 /// Mapped memory, where the system can map.
 #[cfg(any(unix, windows))]
 mod mapped {
-    use super::{AllocationError, Bucket, refused};
+    use super::{AllocationError, Bucket, Remains, refused};
     use memmap2::{MmapMut, MmapRaw};
     use std::ops::{Deref, DerefMut};
 
     /// The size of a huge page; smaller tables gain nothing from them.
     const HUGE_PAGE: usize = 2 << 20;
 
-    /// The size of the smallest pages that systems have.
-    const PAGE: usize = 4 << 10;
-
-    /// So many bytes at most are touched when allocated: otherwise the search would take the page faults, and
-    /// a stop would wait for them. Beyond, the system may not have all the memory that it promises.
+    /// So many bytes at most are touched when emptied: otherwise the search would take the page faults, and a
+    /// stop would wait for them. Beyond, the system may not have all the memory that it promises.
     const TOUCHED: usize = 2 << 30;
 
-    /// A slice of buckets in memory of their own, on huge pages where the system has them.
+    /// A slice of buckets in memory of their own.
     pub(crate) struct Buckets<const WORDS: usize> {
         memory: MmapRaw,
         /// Where the first bucket starts in the memory: on a huge page if there is one.
         start: usize,
         count: usize,
+        /// Some of the pages are small, where there could be huge ones, or not there yet.
+        has_small_pages: bool,
     }
 
     impl<const WORDS: usize> Buckets<WORDS> {
-        /// `count` zeroed buckets, the first [`TOUCHED`] bytes of them already touched.
+        /// `count` zeroed buckets. The system gives each page when it is first written to, a small one;
+        /// [`Self::clear_until`] gets them all at once, and huge ones.
         ///
         /// # Errors
         /// If the system does not give the memory.
@@ -75,17 +89,57 @@ mod mapped {
             let memory = MmapMut::map_anon(total.ok_or(error)?.max(1)).map_err(|_| error)?;
             let memory = MmapRaw::from(memory);
             let start = memory.as_ptr().align_offset(HUGE_PAGE).min(spare);
+            Ok(Buckets { memory, start, count, has_small_pages: true })
+        }
+
+        /// Zeroes the buckets and touches the first [`TOUCHED`] bytes of them, in slices of a huge page, until
+        /// `hurried` says that somebody waits. Then they are mapped anew, which takes next to no time, and
+        /// what is left gets small pages when it is written to: the first write to a huge one takes long.
+        ///
+        /// Returns the old memory if it was mapped anew. To give it back takes time, too.
+        pub(crate) fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
+            const SLICE: usize = HUGE_PAGE;
+            let size = size_of::<Bucket<WORDS>>();
+            let touched = self.count.min(TOUCHED / size);
+            let is_large = self.count > touched;
+            let mut old = if self.has_small_pages || is_large { self.replace() } else { None };
+            let end = if old.is_some() { touched } else { self.count };
+            self.advise(0, true);
+            self.has_small_pages = false;
+            for from in (0..end).step_by(SLICE / size) {
+                let is_over = hurried() && {
+                    old = old.or_else(|| self.replace());
+                    // Else there is no memory for both at once.
+                    old.is_some()
+                };
+                if is_over {
+                    self.has_small_pages = true;
+                    self.advise(from, false);
+                    break;
+                }
+                self[from..end.min(from + SLICE / size)].fill_with(Bucket::zeroed);
+            }
+            old
+        }
+
+        /// Maps the buckets anew, if the system has the memory, and returns the old mapping.
+        fn replace(&mut self) -> Option<Remains> {
+            let fresh = Buckets::zeroed(self.count).ok()?;
+            Some(Remains { _memory: std::mem::replace(self, fresh).memory })
+        }
+
+        /// Asks for huge pages from a bucket on, or for small ones. Only advice: a refusal costs speed.
+        fn advise(&self, from: usize, huge: bool) {
             #[cfg(target_os = "linux")]
-            if spare > 0 {
-                // Only advice: a refusal costs speed.
-                let _ = memory.advise_range(memmap2::Advice::HugePage, start, bytes);
+            if self.count > from {
+                use memmap2::Advice;
+                let size = size_of::<Bucket<WORDS>>();
+                let advice = if huge { Advice::HugePage } else { Advice::NoHugePage };
+                let (offset, length) = (self.start + from * size, (self.count - from) * size);
+                let _ = self.memory.advise_range(advice, offset, length);
             }
-            let mut buckets = Buckets { memory, start, count };
-            let touched = buckets.iter_mut().take(TOUCHED / size_of::<Bucket<WORDS>>());
-            for bucket in touched.step_by(PAGE / size_of::<Bucket<WORDS>>()) {
-                *bucket.0[0][0].get_mut() = 0;
-            }
-            Ok(buckets)
+            #[cfg(not(target_os = "linux"))]
+            let _ = (from, huge);
         }
     }
 
@@ -122,9 +176,8 @@ mod mapped {
 /// Heap memory, for systems without mappings such as WebAssembly. Compiled for tests everywhere.
 #[cfg(any(test, not(any(unix, windows))))]
 mod heap {
-    use super::{AllocationError, Bucket, refused};
+    use super::{AllocationError, Bucket, Remains, refused};
     use std::ops::{Deref, DerefMut};
-    use std::sync::atomic::AtomicU64;
 
     /// A slice of buckets on the heap.
     pub(crate) struct Buckets<const WORDS: usize>(Vec<Bucket<WORDS>>);
@@ -137,9 +190,14 @@ mod heap {
         pub(crate) fn zeroed(count: usize) -> Result<Buckets<WORDS>, AllocationError> {
             let mut buckets = Vec::new();
             buckets.try_reserve_exact(count).map_err(|_| refused::<WORDS>(count))?;
-            buckets
-                .resize_with(count, || Bucket([const { [const { AtomicU64::new(0) }; WORDS] }; 8]));
+            buckets.resize_with(count, Bucket::zeroed);
             Ok(Buckets(buckets))
+        }
+
+        /// Zeroes the buckets. Fresh memory would take no less time, so nobody can hurry it.
+        pub(crate) fn clear_until(&mut self, _: &mut dyn FnMut() -> bool) -> Option<Remains> {
+            self.0.fill_with(Bucket::zeroed);
+            None
         }
     }
 
@@ -190,6 +248,28 @@ mod tests {
         check(&heap::Buckets::<2>::zeroed(100_000).expect("13 MB are there"));
         assert!(mapped::Buckets::<1>::zeroed(0).is_ok());
         assert!(heap::Buckets::<1>::zeroed(0).is_ok());
+    }
+
+    #[test]
+    fn buckets_are_zero_however_they_were_cleared() {
+        let mut buckets = mapped::Buckets::<2>::zeroed(100_000).expect("13 MB are there");
+        // At once, after some slices, and not at all; twice, as the pages are others after a hurry.
+        for slices in [0, 1, 3, 100, 0, 2, 100, 100] {
+            for word in buckets.iter().flat_map(|bucket| bucket.0.iter().flatten()) {
+                word.store(u64::MAX, Ordering::Relaxed);
+            }
+            let mut left = slices;
+            let _remains = buckets.clear_until(&mut || {
+                left -= 1;
+                left < 0
+            });
+            assert_eq!(left < 0, slices < 7, "12.8 MB are 7 slices");
+            check(&buckets);
+        }
+        let mut buckets = heap::Buckets::<2>::zeroed(100_000).expect("13 MB are there");
+        buckets[7].0[3][1] = 7.into();
+        assert!(buckets.clear_until(&mut || false).is_none());
+        check(&buckets);
     }
 
     #[test]

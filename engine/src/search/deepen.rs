@@ -13,7 +13,7 @@ use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
 use crate::board::Board;
 use crate::eval::Evaluator;
 use crate::hash::Table;
-use crate::machine::memory::AllocationError;
+use crate::machine::memory::{AllocationError, Remains};
 use crate::moves::Move;
 use crate::params;
 use crate::score::{DRAW, INFINITY, Score, Window, is_mate};
@@ -33,9 +33,9 @@ impl Cairn {
         self.tt.mebibytes()
     }
 
-    pub(super) fn clear(&mut self) {
-        self.tt.clear();
+    pub(super) fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
         self.histories = Histories::new();
+        self.tt.clear_until(hurried)
     }
 
     pub(super) fn search<E: Evaluator>(

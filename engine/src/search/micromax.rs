@@ -16,7 +16,7 @@ use crate::attack::{Squares, at, attacks, line_step, on_board, reaches, steps};
 use crate::board::Board;
 use crate::hash::{Entry, SLOTS, Table};
 use crate::keys::{Keys, Zobrist};
-use crate::machine::memory::AllocationError;
+use crate::machine::memory::{AllocationError, Remains};
 use crate::movegen;
 use crate::moves::Move;
 use crate::piece::{Kind, Piece, Side};
@@ -278,6 +278,8 @@ struct IterationLimits {
     probe_nodes: u64,
     /// No iteration beyond this.
     last_depth: i32,
+    /// No node beyond this count.
+    node_cap: u64,
 }
 
 impl IterationLimits {
@@ -288,15 +290,22 @@ impl IterationLimits {
             nodes: limits.nodes.unwrap_or(u64::MAX),
             probe_nodes: limits.nodes.unwrap_or(0),
             last_depth: depth.unwrap_or(FIXED_DEPTH_END),
+            node_cap: limits.node_cap.unwrap_or(u64::MAX),
         };
         match (depth, limits.nodes) {
-            (Some(depth), None) => IterationLimits::fixed(depth),
+            (Some(depth), None) => IterationLimits::fixed(depth, thinking.node_cap),
             _ => thinking,
         }
     }
 
-    const fn fixed(depth: i32) -> IterationLimits {
-        IterationLimits { fixed_depth: depth, nodes: 0, probe_nodes: 0, last_depth: depth }
+    const fn fixed(depth: i32, node_cap: u64) -> IterationLimits {
+        IterationLimits {
+            fixed_depth: depth,
+            nodes: 0,
+            probe_nodes: 0,
+            last_depth: depth,
+            node_cap,
+        }
     }
 
     /// Whether the outermost node begins iteration `depth`.
@@ -394,9 +403,14 @@ impl MicroMax {
         self.table.mebibytes()
     }
 
-    /// Empties the table; every search begins with an empty one anyway.
-    pub fn clear(&mut self) {
-        self.table.next_generation();
+    /// Empties the table; every search begins with an empty one anyway. The first time gives it its memory,
+    /// until `hurried` says that somebody waits.
+    pub fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
+        if self.table.is_touched() {
+            self.table.next_generation();
+            return None;
+        }
+        self.table.clear_until(hurried)
     }
 
     /// All iterations of an exact search. `eval` is the root's evaluation, [`root_balance`] if not given;
@@ -454,8 +468,10 @@ impl MicroMax {
         let mut run = Run::new(board, Some(&self.table), control);
         run.deepen(&root, &budget, &mut |run, iteration| {
             last = Some(*iteration);
+            // One that the cap has ended leaves no nodes for further lines.
+            let searched = if run.stopped { 1 } else { count };
             let before = std::mem::take(&mut lines);
-            lines = run.lines(&root, iteration, count);
+            lines = run.lines(&root, iteration, searched);
             if iteration.best.is_some() {
                 root_lines::complete(&mut lines, &before, moves, count);
             }
@@ -530,6 +546,9 @@ struct Run<'a> {
     /// Whether the node count is published: of the first line only.
     publishes: bool,
     probe_nodes: u64,
+    node_cap: u64,
+    /// The node count at which to look at the cap and the stop flag.
+    next_poll: u64,
     /// The lock of a stalemated root's probe, which is neither probed nor stored.
     unstored_lock: u64,
     stopped: bool,
@@ -548,6 +567,9 @@ impl<'a> Run<'a> {
             nodes: 0,
             publishes: true,
             probe_nodes: 0,
+            node_cap: u64::MAX,
+            // Not before: there is no move yet.
+            next_poll: super::POLL_INTERVAL,
             unstored_lock: NO_LOCK,
             stopped: false,
             table,
@@ -578,18 +600,22 @@ impl<'a> Run<'a> {
     /// Counts a node, unless the search stops before it: the one place for both. Returns whether to go on.
     #[inline(always)]
     fn count_node(&mut self) -> bool {
-        if self.nodes.is_multiple_of(super::POLL_INTERVAL) && self.nodes > 0 {
-            if self.publishes {
-                self.control.publish(self.nodes);
-            }
-            // Not before the first poll: there is no move yet.
-            if self.control.is_stopped() {
-                self.stopped = true;
-                return false;
-            }
+        if self.nodes >= self.next_poll && !self.poll() {
+            return false;
         }
         self.nodes += 1;
         true
+    }
+
+    /// Looks at the cap and the stop flag. Returns whether to go on.
+    #[cold]
+    fn poll(&mut self) -> bool {
+        if self.publishes {
+            self.control.publish(self.nodes);
+        }
+        self.stopped |= self.nodes >= self.node_cap || self.control.is_stopped();
+        self.next_poll = self.node_cap.min(self.nodes + super::POLL_INTERVAL);
+        !self.stopped
     }
 
     fn root_node(&self, root: &SearchRoot<'_>) -> Node {
@@ -613,7 +639,7 @@ impl<'a> Run<'a> {
     }
 
     /// The outermost node: iterations until a limit is reached, the last one completed. One that is stopped
-    /// counts as not begun.
+    /// counts as not begun; of one that the cap has ended, a better move counts.
     fn deepen(
         &mut self,
         root: &SearchRoot<'_>,
@@ -623,6 +649,8 @@ impl<'a> Run<'a> {
         let node = self.root_node(root);
         let keys = self.lookup_keys(&node);
         self.probe_nodes = budget.probe_nodes;
+        self.node_cap = budget.node_cap;
+        self.next_poll = self.next_poll.min(self.node_cap);
         let mut best = BestMove::NONE;
         let range = root.filter.as_ref().map(|filter| {
             let (first, _) = self.generate(&node);
@@ -636,19 +664,25 @@ impl<'a> Run<'a> {
         let mut depth = 0;
         while budget.begins(depth + 1, self.nodes) {
             depth += 1;
+            let before = best;
             let mut score = self.iterate(&node, depth, &mut best, &mut scratch);
             let stored_depth = if score.abs() > DECIDED { DECIDED_DEPTH } else { depth };
             if score == -INFINITY && !self.stopped {
                 score = -self.probe(&node) / 2;
             }
-            if self.stopped {
+            // Castling is not searched first, so that any move seems better than the last best one.
+            let is_better = best != before && (before.normal || !before.exists());
+            if self.stopped && !(is_better && self.nodes >= self.node_cap) {
                 return;
             }
-            self.store(&node, keys, 0, stored_depth, score, best);
+            if !self.stopped {
+                self.store(&node, keys, 0, stored_depth, score, best);
+            }
             let square = Square::from_index_masked;
             let best = best.exists().then(|| (square(best.from), square(best.to)));
             let iteration = Iteration { depth: depth as u32, nodes: self.nodes, score, best };
-            if each(self, &iteration) == Verdict::Stop || stored_depth == DECIDED_DEPTH {
+            let verdict = each(self, &iteration);
+            if verdict == Verdict::Stop || stored_depth == DECIDED_DEPTH || self.stopped {
                 return;
             }
         }
@@ -736,7 +770,7 @@ impl<'a> Run<'a> {
             let mut run = Run::new(root.board, self.table, self.control);
             run.publishes = false;
             let mut last = None;
-            let limits = IterationLimits::fixed(iteration.depth as i32);
+            let limits = IterationLimits::fixed(iteration.depth as i32, self.node_cap);
             run.deepen(&root, &limits, &mut |_, iteration| {
                 last = Some(*iteration);
                 Verdict::Continue

@@ -19,7 +19,7 @@ mod thread;
 mod tt;
 
 use crate::board::Board;
-use crate::machine::memory::AllocationError;
+use crate::machine::memory::{AllocationError, Remains};
 use crate::moves::Move;
 use crate::score::{MATE, Score, is_mate};
 use std::fmt;
@@ -87,8 +87,11 @@ impl FromStr for Style {
 pub struct Limits {
     /// The last iteration.
     pub depth: Option<u32>,
-    /// The node limit. Style MicroMax completes its iteration.
+    /// The node limit. Style MicroMax completes its iteration, as the original does.
     pub nodes: Option<u64>,
+    /// Style MicroMax: the node count at which it stops within an iteration, with the best move so far, which
+    /// the original never does. It ends nothing else: style Cairn stops at `nodes` anyway.
+    pub node_cap: Option<u64>,
     /// Stop when a mate in this many moves, or fewer, is found.
     pub mate: Option<u32>,
     /// The root moves to search; empty means all. Moves that are not legal are ignored.
@@ -105,6 +108,7 @@ impl Default for Limits {
         Limits {
             depth: None,
             nodes: None,
+            node_cap: None,
             mate: None,
             search_moves: Vec::new(),
             multi_pv: 1,
@@ -153,6 +157,12 @@ impl Control {
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The stop flag, for what is stopped alike and is no search.
+    #[must_use]
+    pub const fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
     }
 
     /// The node count, updated every [`POLL_INTERVAL`] nodes.
@@ -314,7 +324,8 @@ impl Program {
 
 impl Searcher {
     /// A searcher with a hash table of so many MiB; 0 counts as 1. It evaluates with the network that is
-    /// built in, if there is one.
+    /// built in, if there is one. Takes no time: the table gets its memory when it is first cleared, else in
+    /// the search, which is slower.
     ///
     /// # Errors
     /// If the memory can't be had.
@@ -345,8 +356,17 @@ impl Searcher {
     /// Lets style Cairn evaluate with another network, or without one by its tables. What was learnt is
     /// forgotten, as it was said in other numbers.
     pub fn set_network(&mut self, network: Option<Arc<PackedNetwork>>) {
+        drop(self.set_network_until(network, &mut || false));
+    }
+
+    /// The same, forgetting as in [`Self::clear_until`].
+    pub fn set_network_until(
+        &mut self,
+        network: Option<Arc<PackedNetwork>>,
+        hurried: &mut dyn FnMut() -> bool,
+    ) -> Option<Remains> {
         self.network = network;
-        self.clear();
+        self.clear_until(hurried)
     }
 
     /// The style that plays.
@@ -358,7 +378,7 @@ impl Searcher {
         }
     }
 
-    /// Sets the style; a new one begins with an empty table.
+    /// Sets the style; a new one begins with an empty table, as in [`Self::new`].
     ///
     /// # Errors
     /// If the memory for its table can't be had; the style stays as it was.
@@ -378,7 +398,7 @@ impl Searcher {
         }
     }
 
-    /// Allocates a new, empty hash table of so many MiB and clears the histories.
+    /// Allocates a new, empty hash table of so many MiB, as in [`Self::new`], and clears the histories.
     ///
     /// # Errors
     /// If the memory can't be had; everything stays as it was.
@@ -389,9 +409,16 @@ impl Searcher {
 
     /// Clears the hash table and the histories.
     pub fn clear(&mut self) {
+        drop(self.clear_until(&mut || false));
+    }
+
+    /// The same, until `hurried`, which is asked every 2 MiB, says that somebody waits: the table then gets
+    /// fresh memory, which takes next to no time. It is cleared in both cases, and a search sees no
+    /// difference, but is slower at first after a hurry. Returns the old memory if there is any.
+    pub fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
         match &mut self.program {
-            Program::Cairn(cairn) => cairn.clear(),
-            Program::MicroMax(micromax) => micromax.clear(),
+            Program::Cairn(cairn) => cairn.clear_until(hurried),
+            Program::MicroMax(micromax) => micromax.clear_until(hurried),
         }
     }
 

@@ -1,5 +1,7 @@
 //! `cairn bench`: the node count of the fixed positions, the signature of the build.
 
+use cairn_engine::search::Control;
+
 use super::output::{Printer, exit_when_unread};
 use super::progress::spinner;
 use super::{Failure, with_large_stack};
@@ -18,8 +20,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     exit_when_unread(0);
     with_large_stack(|| {
         let mut printer = Printer::new(spinner("searching"));
-        views::bench(arguments.depth, &mut |line| {
-            printer.line(line);
+        let control = Control::new();
+        views::bench(arguments.depth, &control, &mut |line| {
+            if !printer.line(line) {
+                control.stop();
+            }
         })?;
         printer.finish()
     })

@@ -12,7 +12,7 @@ use crossbeam_channel::unbounded;
 use super::output::{Printer, exit_when_unread, print};
 use super::progress::bar;
 use super::{Failure, bad_usage};
-use crate::protocol::MAX_PERFT;
+use crate::protocol::{MAX_PERFT, quote};
 
 /// The exit code when nobody reads the results: not all counts are known to agree.
 const UNREAD: u8 = 1;
@@ -50,7 +50,7 @@ pub(super) fn run(file: &Path, max_depth: Option<u32>, threads: usize) -> Result
 
 /// Reads a whole number that is not negative.
 fn number<T: std::str::FromStr>(what: &str, text: &str) -> Result<T> {
-    text.parse().map_err(|_| anyhow!("{what} is a whole number from 0 up, not '{text}'"))
+    text.parse().map_err(|_| anyhow!("{what} is a whole number from 0 up, not '{}'", quote(text)))
 }
 
 /// Reads the lines of a suite. Empty lines and those that begin with `#` are passed over.
@@ -82,7 +82,7 @@ fn parse_suite_line(line: usize, text: &str) -> Result<SuiteEntry> {
             let (depth, nodes) = part
                 .strip_prefix('D')
                 .and_then(|part| part.split_once(char::is_whitespace))
-                .with_context(|| format!("'{part}' is not written like 'D3 8902'"))?;
+                .with_context(|| format!("'{}' is not written like 'D3 8902'", quote(part)))?;
             let depth = number("the depth", depth)?;
             if depth > MAX_PERFT {
                 bail!("the depth is a whole number up to {MAX_PERFT}, not {depth}");

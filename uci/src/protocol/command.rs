@@ -49,7 +49,8 @@ pub enum Command {
 pub struct Position {
     /// The first position of the game.
     pub start: Start,
-    /// Moves from there in lower-case coordinate notation; not yet checked for legality.
+    /// Moves from there in lower-case coordinate notation; not yet checked for legality. The last may be
+    /// a word that is no move.
     pub moves: Vec<String>,
 }
 

@@ -11,4 +11,4 @@ pub mod text;
 pub use command::{Clock, Command, Go, OpeningsRequest, Position, Refusal, Start};
 pub use parse::{MAX_PERFT, parse};
 pub use reply::{Info, OptionDeclaration, OptionType, Reply, Status, Wdl, speed};
-pub use text::{quote, unquoted};
+pub use text::quote;

@@ -213,7 +213,8 @@ fn parse_option(tail: &str) -> Result<Command, Refusal> {
     Ok(Command::SetOption { name: name.join(" "), value })
 }
 
-/// `position (startpos | fen <fen>) [moves <move>...]`; the FEN is not read here.
+/// `position (startpos | fen <fen>) [moves <move>...]`; the FEN is not read here. What is not written like
+/// a move ends the moves and is the last of them, so that whoever plays them can tell of it.
 fn parse_position(tail: &str) -> Result<Command, Refusal> {
     const USAGE: &str = "position is written 'position startpos' or 'position fen <fen>', \
                          with 'moves <move> ...' behind it; the position is unchanged";
@@ -226,15 +227,11 @@ fn parse_position(tail: &str) -> Result<Command, Refusal> {
         "fen" => Start::Fen(before_moves.join(" ")),
         _ => return Err(Refusal(USAGE.into())),
     };
-    let moves: Vec<String> = rest.map(str::to_ascii_lowercase).collect();
-    match read_moves(&moves) {
-        Ok(moves) => Ok(Command::Position(Position { start, moves })),
-        Err(index) => Err(Refusal(format!(
-            "move {} of the position, '{}', is not written like a move; the position is unchanged",
-            index + 1,
-            quote(&moves[index])
-        ))),
+    let mut moves: Vec<String> = rest.map(str::to_ascii_lowercase).collect();
+    if let Err(index) = read_moves(&moves) {
+        moves.truncate(index + 1);
     }
+    Ok(Command::Position(Position { start, moves }))
 }
 
 /// Reads `go`, one argument at a time: given all at once, vampirc-uci lets later ones hide earlier ones.

@@ -22,13 +22,6 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_blank).filter(|word| !word.is_empty())
 }
 
-/// A path without the quotation marks around it, with which shells and some GUIs write one that has blanks.
-#[must_use]
-pub fn unquoted(path: &str) -> &str {
-    let inner = |mark: char| path.strip_prefix(mark)?.strip_suffix(mark);
-    inner('"').or_else(|| inner('\'')).unwrap_or(path)
-}
-
 /// Shortens somebody else's text and takes line breaks out, so that it fits into one line of our own.
 #[must_use]
 pub fn quote(text: &str) -> String {

@@ -145,6 +145,7 @@ mod tests {
             board: Board::from_fen(fen).expect("a position"),
             limits: Limits::default(),
             soft: None,
+            timed: false,
             started: Instant::now(),
             chess960: false,
             show_wdl: false,

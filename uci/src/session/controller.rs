@@ -14,16 +14,18 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use cairn_engine::eval::PackedNetwork;
 use cairn_engine::piece::Side;
+use cairn_engine::search::{Control, Style};
 use crossbeam_channel::{Receiver, at, never, select};
 
-use crate::protocol::{self, Command, Go, Reply, quote};
+use crate::protocol::{self, Command, Go, Position, Reply, quote};
 use crate::session::clock::TimeLimits;
+use crate::session::files::{FileAccess, FilePath};
 use crate::session::game::Game;
 use crate::session::log::{Log, Mark, NETWORK};
-use crate::session::messages::{Cut, Event, Job, SearchJob, SearcherSetup};
+use crate::session::messages::{Cut, Ending, Event, Job, SearchJob, SearcherSetup};
 use crate::session::network;
 use crate::session::options::{self, EVAL_FILE, Settings, UciOption, When};
-use crate::session::pending::PendingGo;
+use crate::session::pending::{PendingCommand, PendingGo};
 use crate::session::plan;
 use crate::session::reader::{Arrival, Input, MAX_LINE};
 use crate::session::views;
@@ -32,6 +34,10 @@ use crate::session::writer::Writer;
 
 /// The text of `id author`.
 const AUTHOR: &str = "the Cairn authors";
+
+/// The remark on a position that only Chess960 has.
+const CHESS960: &str =
+    "a position of Chess960: castling is written as the king taking its own rook";
 
 /// How long a search may take to stop at the end of the program.
 const EXIT_PATIENCE: Duration = Duration::from_secs(1);
@@ -67,12 +73,20 @@ enum What {
 /// What the worker is doing.
 enum Activity {
     Search(Box<PendingGo>),
-    /// Applying the options to the searcher.
-    Prepare,
+    /// Applying the options to the searcher, with the flag that tells it to hurry.
+    Prepare(Arc<AtomicBool>),
     /// Reading a network; with the `EvalFile` before it.
-    Load(String),
-    /// A command beyond UCI, with its stop flag.
-    Console(Arc<AtomicBool>),
+    Load(FilePath),
+    /// A command beyond UCI.
+    Console(PendingCommand),
+}
+
+/// What a replay follows, and whom it tells of it.
+struct Script {
+    /// How each of the next searches ended the first time.
+    endings: VecDeque<Ending>,
+    /// Takes how each has ended now, before its answer is given.
+    told: Box<dyn FnMut(Ending)>,
 }
 
 /// The front-end's main loop with all its state.
@@ -93,8 +107,8 @@ pub struct Controller {
     exit_by: Option<Instant>,
     debug: bool,
     log: Option<Log>,
-    /// In a replay: where each of the next searches was cut.
-    script: Option<VecDeque<Option<Cut>>>,
+    /// What a replay follows.
+    script: Option<Script>,
     ended: bool,
     /// The first command of a script that could not do what it was asked for.
     failure: Option<String>,
@@ -126,9 +140,27 @@ impl Controller {
         })
     }
 
-    /// Makes all searches run without clocks, each up to its point in the script.
-    pub fn follow(&mut self, script: VecDeque<Option<Cut>>) {
-        self.script = Some(script);
+    /// Makes all searches run without clocks, each to where it ended the first time, and tells how it has
+    /// ended now, just before its answer. From now on no option names a file; those in `files`, with their
+    /// paths, are set before.
+    ///
+    /// # Errors
+    /// Why an option is refused.
+    pub fn follow(
+        &mut self,
+        endings: VecDeque<Ending>,
+        files: &[(String, String)],
+        told: impl FnMut(Ending) + 'static,
+    ) -> Result<()> {
+        for (name, path) in files {
+            self.settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal))?;
+        }
+        let network = network::chosen(&mut self.settings.eval_file);
+        self.loaded = network.map_err(|refusal| anyhow!(refusal))?;
+        self.settings.files = FileAccess::Closed;
+        self.script = Some(Script { endings, told: Box::new(told) });
+        self.begin_log();
+        Ok(())
     }
 
     /// Runs until the end of the session.
@@ -157,6 +189,10 @@ impl Controller {
                 recv(timer) -> _ => self.strike(),
             }
         }
+        if let Some(Activity::Search(search)) = &self.activity {
+            // Nobody waits for it any more.
+            search.control().engine.stop();
+        }
         self.close_log();
         let patience = (self.manner == Manner::Interactive).then_some(DRAIN_PATIENCE);
         self.writer.finish(patience).context("cannot write the output")?;
@@ -167,6 +203,7 @@ impl Controller {
     fn next_deadline(&self) -> Option<Instant> {
         let search = match &self.activity {
             Some(Activity::Search(search)) => search.next_due(),
+            Some(Activity::Console(command)) => Some(command.next_due()),
             _ => None,
         };
         [search, self.exit_by].into_iter().flatten().min()
@@ -180,6 +217,11 @@ impl Controller {
             for reply in search.strike(now, self.game.board()) {
                 self.reply(reply);
             }
+        }
+        if let Some(Activity::Console(command)) = &mut self.activity
+            && let Some(reply) = command.strike(now)
+        {
+            self.reply(reply);
         }
         if self.exit_by.is_some_and(|exit_by| exit_by <= now) {
             self.ended = true;
@@ -200,15 +242,26 @@ impl Controller {
                 Err(refusal) => What::Remark(refusal.to_string()),
             },
         };
-        let quits_search = matches!(what, What::Command(Command::Quit))
-            && matches!(self.activity, Some(Activity::Search(_)))
-            && self.manner == Manner::Interactive;
-        if quits_search {
-            // Do not wait for work that nobody will see.
-            self.queue.clear();
+        if let What::Command(command) = &what
+            && self.manner == Manner::Interactive
+        {
+            self.anticipate(command);
         }
         self.queue.push_back(Order { what, at: input.at });
         self.serve_queue();
+    }
+
+    /// What a command does at once to what is under way, whatever waits before it.
+    fn anticipate(&mut self, command: &Command) {
+        match (&self.activity, command) {
+            // Do not wait for work that nobody will see.
+            (Some(Activity::Search(_)), Command::Quit) => self.queue.clear(),
+            (Some(Activity::Console(_)), Command::Stop | Command::Quit) => self.stop(),
+            (Some(Activity::Prepare(hurry)), command) if is_urgent(command) => {
+                hurry.store(true, Ordering::Relaxed);
+            }
+            _ => {}
+        }
     }
 
     /// Carries out what is queued, as far as possible now.
@@ -240,7 +293,7 @@ impl Controller {
         match command {
             Command::Stop => self.stop(),
             Command::PonderHit => self.ponder_hit(order.at),
-            Command::IsReady if matches!(self.activity, Some(Activity::Prepare)) => {
+            Command::IsReady if matches!(self.activity, Some(Activity::Prepare(_))) => {
                 return Some(order);
             }
             // Which network plays is not known yet.
@@ -271,14 +324,20 @@ impl Controller {
     /// Makes the engine idle for an order that needs it, and gives the order back.
     fn wait(&mut self, order: Order) -> Option<Order> {
         let impatient = self.manner == Manner::Interactive;
+        let is_end = matches!(order.what, What::End);
+        let quits = matches!(order.what, What::Command(Command::Quit));
         match &self.activity {
+            // As long as somebody reads the output, which is found out by writing.
+            Some(Activity::Search(search)) if is_end && search.ends_by_itself() => {
+                return Some(order);
+            }
             Some(Activity::Search(search)) if impatient || search.must_hold() => self.stop(),
-            // Console commands run to their end, whatever follows in the pipe.
+            // Console commands run to their end, whatever else follows in the pipe.
+            Some(Activity::Console(_)) if impatient && quits => self.stop(),
             Some(Activity::Console(_)) => return Some(order),
             _ => {}
         }
-        let is_last = matches!(order.what, What::End | What::Command(Command::Quit));
-        if is_last && impatient {
+        if (is_end || quits) && impatient {
             self.exit_by.get_or_insert(Instant::now() + EXIT_PATIENCE);
         }
         Some(order)
@@ -299,30 +358,26 @@ impl Controller {
             Command::Debug(on) => self.debug = on,
             Command::IsReady => {
                 if self.prepared != Some(self.setup()) {
-                    let setup = self.take_setup();
-                    self.start(Activity::Prepare, Job::Prepare(setup));
+                    self.prepare();
                     return Some(Order { what: What::Command(Command::IsReady), at: order.at });
                 }
                 self.reply(Reply::ReadyOk);
             }
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
-            Command::NewGame => self.settings.clear_hash = true,
-            Command::Position(position) => {
-                if let Err(refusal) = self.game.set(position) {
-                    self.tell(refusal);
-                }
+            Command::NewGame => {
+                self.settings.clear_hash = true;
+                self.prepare();
             }
+            Command::Position(position) => self.set_position(position),
             Command::Go(go) => self.go(&go, order.at),
             Command::Perft(depth) => self.perft(depth),
             Command::Bench(depth) => {
                 #[cfg(feature = "tune")]
                 self.settings.apply_params();
-                self.start(Activity::Console(Arc::default()), Job::Bench(depth));
+                self.console("bench", |control| Job::Bench { depth, control });
             }
             Command::Openings(request) => {
-                let stop = Arc::new(AtomicBool::new(false));
-                let job = Job::Openings { request, stop: Arc::clone(&stop) };
-                self.start(Activity::Console(stop), job);
+                self.console("genfens", |control| Job::Openings { request, control });
             }
             Command::Display => {
                 let text = views::display(self.game.board(), self.settings.chess960);
@@ -351,25 +406,42 @@ impl Controller {
         self.reply(Reply::UciOk);
     }
 
+    /// Sets up a position and sends the remarks on it, if any. That castling is written otherwise than the
+    /// options say is told once, not with each move of the same game.
+    fn set_position(&mut self, position: Position) {
+        let is_other_game = position.start != self.game.described().start;
+        match self.game.set(position) {
+            Ok(remark) => {
+                if is_other_game && self.game.is_chess960() && !self.settings.chess960 {
+                    self.tell(CHESS960.into());
+                }
+                if let Some(remark) = remark {
+                    self.tell(remark);
+                }
+            }
+            Err(refusal) => self.tell(refusal),
+        }
+    }
+
+    /// Whether castling is written as the king taking its own rook.
+    fn writes_chess960(&self) -> bool {
+        self.settings.chess960 || self.game.is_chess960()
+    }
+
     /// Sets an option and sends the remark on it, if any.
     fn set_option(&mut self, name: &str, value: Option<&str>) {
-        let names_network = name.eq_ignore_ascii_case(EVAL_FILE);
-        if names_network && self.script.is_some() {
-            // A replay opens no file that its log names.
-            return;
-        }
         let log_file = self.settings.log_file.clone();
         let eval_file = self.settings.eval_file.clone();
-        match self.settings.set(name, value) {
-            Ok(None) => {}
-            Ok(Some(remark)) => self.tell(remark),
-            Err(refusal) => self.tell(refusal),
+        let set = self.settings.set(name, value);
+        let is_set = set.is_ok();
+        if let Err(text) | Ok(Some(text)) = set {
+            self.tell(text);
         }
         if self.settings.log_file != log_file {
             self.close_log();
             self.begin_log();
         }
-        if names_network {
+        if is_set && name.eq_ignore_ascii_case(EVAL_FILE) {
             match self.settings.eval_file.clone() {
                 // Nothing to read.
                 path if path.is_empty() => {
@@ -401,8 +473,7 @@ impl Controller {
     /// runs.
     fn renew_network(&mut self) {
         if self.prepared.as_ref().is_some_and(|prepared| prepared.loaded != self.loaded) {
-            let setup = self.take_setup();
-            self.start(Activity::Prepare, Job::Prepare(setup));
+            self.prepare();
         }
     }
 
@@ -425,11 +496,14 @@ impl Controller {
                 }
                 self.log = Some(log);
                 self.settings.clear_hash = true;
-                self.start(Activity::Prepare, Job::Signature);
+                self.start(Activity::Prepare(Arc::default()), Job::Signature);
             }
             Err(error) => {
-                self.settings.log_file.clear();
-                self.tell(format!("Debug Log File '{}': {error}; no log is kept", quote(&path)));
+                self.settings.log_file = FilePath::default();
+                self.tell(format!(
+                    "Debug Log File '{}': {error}; no log is kept",
+                    quote(path.text())
+                ));
             }
         }
     }
@@ -446,7 +520,7 @@ impl Controller {
         let Some(log) = &self.log else { return };
         if let Some(error) = log.failure() {
             self.log = None;
-            self.settings.log_file.clear();
+            self.settings.log_file = FilePath::default();
             self.tell(format!("the log cannot be written: {error}; it ends here"));
             return;
         }
@@ -473,19 +547,30 @@ impl Controller {
         }
         let choices =
             if search_moves.is_empty() { board.legal_moves().len() } else { search_moves.len() };
-        let cut = self.script.as_mut().and_then(VecDeque::pop_front);
-        let chess960 = self.settings.chess960;
-        let mut search = match cut {
+        let ending = self.script.as_mut().and_then(|script| script.endings.pop_front());
+        let chess960 = self.writes_chess960();
+        let mut search = match ending {
             Some(_) => PendingGo::unbounded(at, chess960),
             None => {
                 let forced = choices == 1;
                 let limits = plan::time_limits(&self.settings, go, &clock, forced);
-                PendingGo::planned(go, limits, at, chess960)
+                let ends_by_itself = plan::ends_by_itself(&self.settings, go);
+                PendingGo::planned(go, limits, ends_by_itself, at, chess960)
             }
         };
         search.start_clock(at);
         let TimeLimits { soft, hard } = search.limits();
-        let limits = plan::engine_limits(&self.settings, go, search_moves);
+        let mut limits = plan::engine_limits(&self.settings, go, search_moves);
+        let cut = match ending {
+            Some(Ending::Cut(point)) => Some(point),
+            Some(Ending::Itself(Cut { nodes, .. })) if self.settings.style == Style::Cairn => {
+                // If it goes on further than the first time, that is difference enough. (What micro-Max
+                // does near its end depends on its limit; it is found out by its next line.)
+                limits.nodes = Some(limits.nodes.map_or(nodes + 1, |limit| limit.min(nodes + 1)));
+                None
+            }
+            _ => None,
+        };
         #[cfg(feature = "tune")]
         self.settings.apply_params();
         let job = SearchJob {
@@ -493,10 +578,11 @@ impl Controller {
             board,
             limits,
             soft,
+            timed: hard.is_some(),
             started: at,
             chess960,
             show_wdl: self.settings.show_wdl,
-            cut: cut.flatten(),
+            cut,
             control: Arc::clone(search.control()),
         };
         if self.debug {
@@ -510,14 +596,26 @@ impl Controller {
 
     /// Starts `perft`.
     fn perft(&mut self, depth: u32) {
-        let stop = Arc::new(AtomicBool::new(false));
-        let job = Job::Perft {
-            board: Box::new(self.game.board().clone()),
-            depth,
-            chess960: self.settings.chess960,
-            stop: Arc::clone(&stop),
-        };
-        self.start(Activity::Console(stop), job);
+        let board = Box::new(self.game.board().clone());
+        let chess960 = self.writes_chess960();
+        self.console("perft", |control| Job::Perft { board, depth, chess960, control });
+    }
+
+    /// Starts a command beyond UCI.
+    fn console(&mut self, name: &'static str, job: impl FnOnce(Arc<Control>) -> Job) {
+        let command = PendingCommand::new(name);
+        let job = job(Arc::clone(command.control()));
+        self.start(Activity::Console(command), job);
+    }
+
+    /// Applies the options to the searcher. The table is not given its memory now if somebody waits.
+    fn prepare(&mut self) {
+        let setup = self.take_setup();
+        let waits =
+            |order: &Order| matches!(&order.what, What::Command(command) if is_urgent(command));
+        let is_urgent = self.manner == Manner::Interactive && self.queue.iter().any(waits);
+        let hurry = Arc::new(AtomicBool::new(is_urgent));
+        self.start(Activity::Prepare(Arc::clone(&hurry)), Job::Prepare { setup, hurry });
     }
 
     /// Hands a job to the idle worker.
@@ -551,8 +649,8 @@ impl Controller {
                 search.stop();
                 self.release();
             }
-            Some(Activity::Console(stop)) => stop.store(true, Ordering::Relaxed),
-            Some(Activity::Prepare | Activity::Load(_)) | None => {}
+            Some(Activity::Console(command)) => command.control().stop(),
+            Some(Activity::Prepare(_) | Activity::Load(_)) | None => {}
         }
     }
 
@@ -596,7 +694,10 @@ impl Controller {
                     log.fact(&format!("bench {nodes}"));
                 }
             }
-            Event::Loaded(Ok(loaded)) => self.take_network(loaded),
+            Event::Loaded(Ok((loaded, path))) => {
+                self.settings.eval_file = path;
+                self.take_network(loaded);
+            }
             Event::Loaded(Err(refusal)) => {
                 if let Some(Activity::Load(before)) = &mut self.activity {
                     self.settings.eval_file = std::mem::take(before);
@@ -634,6 +735,9 @@ impl Controller {
         if let Some(log) = &mut self.log {
             log.search(answer.ending, self.settings.threads);
         }
+        if let Some(script) = &mut self.script {
+            (script.told)(answer.ending);
+        }
         self.reply(Reply::BestMove { best: answer.best, ponder: answer.ponder });
     }
 
@@ -648,6 +752,15 @@ impl Controller {
             log.write(Instant::now(), Mark::Out, &reply.to_string());
         }
         self.writer.send(reply);
+    }
+}
+
+/// Whether somebody waits for what a command does, or a clock runs for it.
+fn is_urgent(command: &Command) -> bool {
+    match command {
+        Command::Stop | Command::PonderHit | Command::Quit => true,
+        Command::Go(go) => plan::starts_clock(go),
+        _ => false,
     }
 }
 

@@ -10,6 +10,8 @@ use crate::protocol::{Position, Start, quote};
 pub struct Game {
     described: Position,
     board: Board,
+    /// The first position has castling rights that only Chess960 has.
+    chess960: bool,
 }
 
 impl Default for Game {
@@ -17,6 +19,7 @@ impl Default for Game {
         Game {
             described: Position { start: Start::Orthodox, moves: Vec::new() },
             board: Board::startpos(),
+            chess960: false,
         }
     }
 }
@@ -34,27 +37,50 @@ impl Game {
         &self.described
     }
 
+    /// Whether the game began with castling rights that only Chess960 has. Castling is then written as the
+    /// king taking its own rook, whatever the options say.
+    #[must_use]
+    pub fn is_chess960(&self) -> bool {
+        self.chess960
+    }
+
     /// Sets up a position. A GUI sends the whole game with every move, so if the new list of moves
     /// extends the old one, only the new moves are played.
     ///
+    /// Moves are played up to the first that is not legal; returns a remark on that one, if any.
+    ///
     /// # Errors
-    /// What is wrong with it; the game is unchanged.
-    pub fn set(&mut self, position: Position) -> Result<(), String> {
+    /// What is wrong with the first position; the game is unchanged.
+    pub fn set(&mut self, mut position: Position) -> Result<Option<String>, String> {
         let continues = position.start == self.described.start
             && position.moves.starts_with(&self.described.moves);
-        let (mut board, known) = if continues {
-            (self.board.clone(), self.described.moves.len())
+        let (mut board, known, chess960) = if continues {
+            (self.board.clone(), self.described.moves.len(), self.chess960)
         } else {
-            (first_position(&position.start)?, 0)
+            let first = first_position(&position.start)?;
+            let chess960 = first.has_chess960_castling();
+            (first, 0, chess960)
         };
+        let mut remark = None;
         for (index, text) in position.moves.iter().enumerate().skip(known) {
-            let mv = board.parse_uci(text).map_err(|error| {
-                format!("move {} of the position: {error}; the position is unchanged", index + 1)
-            })?;
-            board.play(mv);
+            match board.parse_uci(text) {
+                Ok(mv) => board.play(mv),
+                Err(error) => {
+                    let number = index + 1;
+                    remark = Some((
+                        index,
+                        format!("move {number} of the position: {error}; it ends before this move"),
+                    ));
+                    break;
+                }
+            }
         }
-        *self = Game { described: position, board };
-        Ok(())
+        let remark = remark.map(|(legal, text)| {
+            position.moves.truncate(legal);
+            text
+        });
+        *self = Game { described: position, board, chess960 };
+        Ok(remark)
     }
 
     /// The legal moves among `texts`, each once, and a remark on the first illegal one.
@@ -111,12 +137,29 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_position_leaves_the_game_as_it_was() {
+    fn moves_are_played_up_to_the_first_illegal_one() {
+        let legal = position(Start::Orthodox, &["e2e4", "e7e5"]);
+        let mut expected = Game::default();
+        assert_eq!(expected.set(legal.clone()), Ok(None));
+        // Whether the game goes on from the one before or begins anew.
+        for before in [position(Start::Orthodox, &["e2e4"]), position(Start::Orthodox, &["d2d4"])] {
+            let mut game = Game::default();
+            game.set(before).expect("legal");
+            let illegal = position(Start::Orthodox, &["e2e4", "e7e5", "e1e3", "g1f3"]);
+            for _ in 0..2 {
+                let remark = game.set(illegal.clone()).expect("the rest is legal");
+                assert!(remark.is_some_and(|remark| remark.contains("move 3")));
+                assert_eq!(game.board.to_fen(), expected.board.to_fen());
+                assert_eq!(game.described, legal);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bad_fen_leaves_the_game_as_it_was() {
         let mut game = Game::default();
         game.set(position(Start::Orthodox, &["e2e4"])).expect("legal");
         let before = game.board.to_fen();
-        let illegal = game.set(position(Start::Orthodox, &["e2e4", "e7e5", "e1e3"]));
-        assert!(illegal.expect_err("illegal").contains("move 3"));
         let nonsense = game.set(position(Start::Fen("8/8/8".into()), &[]));
         assert!(nonsense.expect_err("no FEN").contains("8/8/8"));
         assert_eq!(game.board.to_fen(), before);

@@ -7,7 +7,8 @@
 //! `scripts/levels.py` measured the table, `levels.csv`: games of nine levels with each other, with micro-Max at 1500
 //! and with engines of 1740 to 2700 points, at 4+0.04, on a scale close to CCRL Blitz. Errors (95 %) are
 //! 70 points from 1300 up, 110 at 1150 and 200 below, and the ratings of those engines are good to about
-//! 100. The values are for the strong style; the historical one gets the same nodes.
+//! 100. The values are for the strong style; the historical one gets the same nodes, at which it stops
+//! within an iteration, as it never does for `go nodes`.
 
 /// The table, which `scripts/levels.py` reads too: a heading, then in each line a figure, its nodes and
 /// the percentage of quiet moves that it sees, from the weakest level to the strongest.

@@ -17,25 +17,27 @@
 //! ```
 //!
 //! The header has the program's name, all options, the network that plays, and the position at the beginning
-//! of the log, when the hash table is empty. Another network later on is a line `== network`. Each search has a line `== search` just before its `bestmove`: `ended` by
-//! its own limits or `cut` by a clock or a `stop`, and at how many nodes. A log without `== end` was
+//! of the log, when the hash table is empty. Another network later on is a line `== network`. Each search
+//! has a line `== search` just before its `bestmove`: `ended` by its own limits or `cut` by a clock or a
+//! `stop`, and at how many nodes. A file that an option names and that was loaded has a line
+//! `loaded <option> = <checksum>` behind the option in the header, or `== loaded` later on: a replay is
+//! given the file anew and knows it by its checksum. A log without `== end` was
 //! broken off. The bench is the short one of [`crate::signature`]. Lines stand in the order in which
 //! they took effect.
 //!
 //! The file is written by a thread of its own, so that a slow disk delays nothing.
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::process;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::protocol::Position;
+use crate::session::files::{Checksum, FilePath};
 use crate::session::messages::{Cut, Ending};
-use crate::session::options::{self, Settings};
+use crate::session::options::{self, OptionKind, Settings};
 
 /// The first line of every log, with the version of the format.
 pub const TITLE: &str = "Cairn log 1";
@@ -48,6 +50,9 @@ pub const IS: &str = " = ";
 
 /// Stands before what tells the network that plays from others: in the header, and where it changes.
 pub const NETWORK: &str = "network";
+
+/// Begins what tells of a file that was loaded: an option, and the checksum of the file.
+pub const LOADED: &str = "loaded";
 
 /// The last line of the header.
 pub const BEGIN: &str = "begin";
@@ -94,18 +99,17 @@ pub struct Log {
 }
 
 impl Log {
-    /// Begins a log and writes its header. `{pid}` in the path becomes the process id, so that several
-    /// processes can each keep a log.
+    /// Begins a log and writes its header.
     ///
     /// # Errors
     /// When the file cannot be created or the thread cannot be started.
     pub fn begin(
-        path: &str,
+        path: &FilePath,
         settings: &Settings,
         network: &str,
         position: &Position,
     ) -> io::Result<Log> {
-        let file = File::create(path.replace("{pid}", &process::id().to_string()))?;
+        let file = path.create()?;
         let (lines, queue) = unbounded();
         // Carries a failure and nothing else; closed at the end of the thread.
         let (failed, failures) = bounded(1);
@@ -133,6 +137,11 @@ impl Log {
     /// Logs a fact, now.
     pub fn fact(&self, text: &str) {
         self.write(Instant::now(), Mark::Fact, text);
+    }
+
+    /// Logs that a file was loaded because of an option.
+    pub fn loaded(&self, option: &str, checksum: Checksum) {
+        self.fact(&format!("{LOADED} {option}{IS}{checksum}"));
     }
 
     /// Logs how a search ended.
@@ -185,6 +194,11 @@ fn header(settings: &Settings, network: &str, position: &Position) -> String {
     for option in options::all() {
         if let Some(value) = option.value(settings) {
             let _ = writeln!(text, "option {}{IS}{value}", option.name);
+        }
+        if let OptionKind::File { get, .. } = option.kind
+            && let Some(checksum) = get(settings).checksum()
+        {
+            let _ = writeln!(text, "{LOADED} {}{IS}{checksum}", option.name);
         }
     }
     let _ = writeln!(text, "{NETWORK} {network}\n{position}\n{BEGIN}");

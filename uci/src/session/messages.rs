@@ -1,6 +1,6 @@
 //! What the threads say to each other: jobs for the worker, its events, and what both share about a `go`.
 //!
-//! Nothing of the session is imported here, so every file of it may use this one.
+//! Of the session only paths are imported here, so every file above them may use this one.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,6 +11,7 @@ use cairn_engine::eval::PackedNetwork;
 use cairn_engine::search::{Control, Limits, Style};
 
 use crate::protocol::{Info, OpeningsRequest};
+use crate::session::files::FilePath;
 
 /// The stack of every thread that searches or counts moves, in bytes. Deep recursion must not depend on
 /// the system's default; the unused part costs no memory.
@@ -26,9 +27,14 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// Something for the worker to do.
 pub enum Job {
     /// Applies the options to the searcher.
-    Prepare(SearcherSetup),
+    Prepare {
+        /// What the searcher has to be.
+        setup: SearcherSetup,
+        /// Set when somebody waits: then the hash table is not given its memory now.
+        hurry: Arc<AtomicBool>,
+    },
     /// Reads the network in the file that the option `EvalFile` names.
-    Load(String),
+    Load(FilePath),
     /// Runs a `go`.
     Search(Box<SearchJob>),
     /// Counts the legal move tree.
@@ -39,19 +45,24 @@ pub enum Job {
         depth: u32,
         /// Castling is written as the king taking its own rook.
         chess960: bool,
-        /// Set to end it early.
-        stop: Arc<AtomicBool>,
+        /// Ends it early.
+        control: Arc<Control>,
     },
-    /// Searches the fixed positions, to this depth if given.
-    Bench(Option<u32>),
+    /// Searches the fixed positions.
+    Bench {
+        /// To which depth, if not the usual one.
+        depth: Option<u32>,
+        /// Ends it early.
+        control: Arc<Control>,
+    },
     /// Runs the short bench whose node count stands in a log.
     Signature,
     /// Makes opening positions.
     Openings {
         /// How many, and how.
         request: OpeningsRequest,
-        /// Set to end it early.
-        stop: Arc<AtomicBool>,
+        /// Ends it early.
+        control: Arc<Control>,
     },
 }
 
@@ -69,7 +80,7 @@ pub struct SearcherSetup {
 }
 
 /// The point at which a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// The nodes of the search.
     pub nodes: u64,
@@ -89,6 +100,17 @@ pub enum Ending {
     Broke,
 }
 
+impl Ending {
+    /// Where it ended, unless it broke.
+    #[must_use]
+    pub fn point(self) -> Option<Cut> {
+        match self {
+            Ending::Itself(point) | Ending::Cut(point) => Some(point),
+            Ending::Broke => None,
+        }
+    }
+}
+
 /// A search with all it needs.
 pub struct SearchJob {
     /// What the searcher has to be.
@@ -99,6 +121,8 @@ pub struct SearchJob {
     pub limits: Limits,
     /// The soft time limit, from the start of the clock.
     pub soft: Option<Duration>,
+    /// Its time is limited, so that a hash table is not given its memory on its clock.
+    pub timed: bool,
     /// When the `go` arrived.
     pub started: Instant,
     /// Castling is written as the king taking its own rook.
@@ -126,8 +150,8 @@ pub enum Event {
     HashKept(usize),
     /// The nodes of the short bench.
     Signature(u64),
-    /// The network that was read, or what is wrong with its file.
-    Loaded(Result<Option<Arc<PackedNetwork>>, String>),
+    /// The network that was read and its path, or what is wrong with its file.
+    Loaded(Result<(Option<Arc<PackedNetwork>>, FilePath), String>),
     /// The job is done; a search has an answer.
     Done(Option<Answer>),
 }

@@ -13,6 +13,7 @@
 pub mod answer;
 pub mod clock;
 pub mod controller;
+pub mod files;
 pub mod game;
 pub mod level;
 pub mod log;

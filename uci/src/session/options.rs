@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use cairn_engine::params;
 use cairn_engine::search::Style;
 
-use crate::protocol::{OptionDeclaration, OptionType, quote, unquoted};
+use crate::protocol::{OptionDeclaration, OptionType, quote};
+use crate::session::files::{FileAccess, FilePath};
 use crate::session::level::{self, Level};
 
 /// One option: how it is declared, documented and set.
@@ -69,6 +70,13 @@ pub enum OptionKind {
         /// The current value.
         get: fn(&Settings) -> &str,
     },
+    /// The path of a file or folder, at first none; a text to a GUI.
+    File {
+        /// Sets a path; returns a remark on it, if any.
+        set: fn(&mut Settings, FilePath) -> Option<&'static str>,
+        /// The current path.
+        get: fn(&Settings) -> &FilePath,
+    },
     /// A whole number: the search parameter with this index.
     #[cfg(feature = "tune")]
     Param(usize),
@@ -116,7 +124,7 @@ pub struct Settings {
     /// The strength when it is limited.
     pub elo: u32,
     /// Where endgame tables are; empty if there are none.
-    pub syzygy_path: String,
+    pub syzygy_path: FilePath,
     /// The least depth at which tables are probed.
     pub syzygy_probe_depth: u32,
     /// The most pieces with which tables are probed.
@@ -124,9 +132,11 @@ pub struct Settings {
     /// Wins in the tables that the 50-move rule spoils are draws.
     pub syzygy_50_move_rule: bool,
     /// The file of the network that evaluates; empty for the one that is built in.
-    pub eval_file: String,
+    pub eval_file: FilePath,
     /// Where the log goes; empty if there is none.
-    pub log_file: String,
+    pub log_file: FilePath,
+    /// Whether options may name files.
+    pub files: FileAccess,
     /// Which search plays.
     pub style: Style,
     /// The parameters of the search, in their order.
@@ -186,10 +196,9 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
         name: "Debug Log File",
         doc: "Writes all that is said and done to a file, which 'cairn replay' plays again; {pid} in \
               the path becomes the process id.",
-        kind: OptionKind::Text {
-            default: "",
+        kind: OptionKind::File {
             set: |settings, path| {
-                settings.log_file = path.to_owned();
+                settings.log_file = path;
                 None
             },
             get: |settings| &settings.log_file,
@@ -274,11 +283,9 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     UciOption {
         name: EVAL_FILE,
         doc: "The file of a network that evaluates; empty for the one that is built in.",
-        kind: OptionKind::Text {
-            default: "",
+        kind: OptionKind::File {
             set: |settings, path| {
-                let path = if path == "<empty>" { "" } else { unquoted(path) };
-                settings.eval_file = path.to_owned();
+                settings.eval_file = path;
                 None
             },
             get: |settings| &settings.eval_file,
@@ -313,7 +320,8 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
 static GUI_OPTIONS: [UciOption; 5] = [
     UciOption {
         name: "UCI_Chess960",
-        doc: "Writes castling as the king taking its own rook; both notations are always read.",
+        doc: "Writes castling as the king taking its own rook, as is always done in positions that only \
+              Chess960 has; both notations are always read.",
         kind: OptionKind::Check {
             default: false,
             set: |settings, on| settings.chess960 = on,
@@ -367,11 +375,11 @@ static TABLE_OPTIONS: [UciOption; 4] = [
     UciOption {
         name: "SyzygyPath",
         doc: "Where endgame tables are; they are not read yet.",
-        kind: OptionKind::Text {
-            default: "",
+        kind: OptionKind::File {
             set: |settings, path| {
-                settings.syzygy_path = path.to_owned();
-                (!path.is_empty()).then_some("endgame tables are not read yet; the path is kept")
+                settings.syzygy_path = path;
+                (!settings.syzygy_path.is_empty())
+                    .then_some("endgame tables are not read yet; the path is kept")
             },
             get: |settings| &settings.syzygy_path,
         },
@@ -456,6 +464,7 @@ impl UciOption {
                 OptionType::Combo { default: choices[default], choices }
             }
             OptionKind::Text { default, .. } => OptionType::Text { default },
+            OptionKind::File { .. } => OptionType::Text { default: "" },
             OptionKind::Button { .. } => OptionType::Button,
         };
         OptionDeclaration { name: self.name, kind }
@@ -474,6 +483,7 @@ impl UciOption {
             OptionKind::Check { .. } => "true or false".into(),
             OptionKind::Combo { choices, .. } => format!("one of {}", choices.join(", ")),
             OptionKind::Text { .. } => "any text".into(),
+            OptionKind::File { .. } => "a path".into(),
             OptionKind::Button { .. } => "no value".into(),
         }
     }
@@ -488,6 +498,7 @@ impl UciOption {
             OptionKind::Check { get, .. } => Some(get(settings).to_string()),
             OptionKind::Combo { choices, get, .. } => Some(choices[get(settings)].to_owned()),
             OptionKind::Text { get, .. } => Some(get(settings).to_owned()),
+            OptionKind::File { get, .. } => Some(get(settings).text().to_owned()),
             OptionKind::Button { .. } => None,
         }
     }
@@ -539,6 +550,13 @@ impl Settings {
                 Ok(None)
             }
             OptionKind::Text { set, .. } => Ok(set(self, value).map(Into::into)),
+            OptionKind::File { set, .. } => {
+                let path = self
+                    .files
+                    .path(value)
+                    .map_err(|reason| format!("{} {reason}; the old value is kept", option.name))?;
+                Ok(set(self, path).map(Into::into))
+            }
             OptionKind::Button { press } => {
                 press(self);
                 Ok(None)
@@ -563,12 +581,13 @@ impl Default for Settings {
             opponent: String::new(),
             limit_strength: false,
             elo: 0,
-            syzygy_path: String::new(),
+            syzygy_path: FilePath::default(),
             syzygy_probe_depth: 0,
             syzygy_probe_limit: 0,
             syzygy_50_move_rule: false,
-            eval_file: String::new(),
-            log_file: String::new(),
+            eval_file: FilePath::default(),
+            log_file: FilePath::default(),
+            files: FileAccess::Open,
             style: Style::Cairn,
             #[cfg(feature = "tune")]
             params: vec![0; params::ALL.len()],
@@ -583,7 +602,7 @@ impl Default for Settings {
                 OptionKind::Text { default, set, .. } => {
                     set(&mut settings, default);
                 }
-                OptionKind::Button { .. } => {}
+                OptionKind::File { .. } | OptionKind::Button { .. } => {}
             }
         }
         settings
@@ -625,7 +644,11 @@ mod tests {
                 OptionKind::Combo { default, choices, .. } => assert!(default < choices.len()),
                 #[cfg(feature = "tune")]
                 OptionKind::Param(index) => assert_eq!(params::ALL[index].name, option.name),
-                OptionKind::Check { .. } | OptionKind::Text { .. } | OptionKind::Button { .. } => {}
+                OptionKind::Text { .. } => {
+                    let words = option.name.to_lowercase() + &option.doc.to_lowercase();
+                    assert!(!words.contains("file") && !words.contains("path"), "{}", option.name);
+                }
+                OptionKind::Check { .. } | OptionKind::File { .. } | OptionKind::Button { .. } => {}
             }
             // The words at which clients split a declaration.
             for word in option.name.split(' ') {
@@ -679,6 +702,7 @@ mod tests {
     #[test]
     fn every_option_reaches_its_setting() {
         let mut settings = Settings::default();
+        let path = |text| FileAccess::Open.path(text).expect("a path");
         let wanted = Settings {
             hash_mib: 32,
             clear_hash: true,
@@ -692,12 +716,13 @@ mod tests {
             opponent: "GM 2800 human Gary  Kasparov".into(),
             limit_strength: true,
             elo: 1500,
-            syzygy_path: "/a b/c:d".into(),
+            syzygy_path: path("/a b/c:d"),
             syzygy_probe_depth: 2,
             syzygy_probe_limit: 5,
             syzygy_50_move_rule: false,
-            eval_file: "/a net".into(),
-            log_file: "/tmp/a log".into(),
+            eval_file: path("/a net"),
+            log_file: path("/tmp/a log"),
+            files: FileAccess::Open,
             style: Style::MicroMax,
             #[cfg(feature = "tune")]
             params: Settings::default().params,
@@ -747,6 +772,18 @@ mod tests {
             }
         }
         assert_eq!(copy, changed);
+    }
+
+    #[test]
+    fn without_access_to_files_no_option_names_one() {
+        let mut settings = Settings { files: FileAccess::Closed, ..Settings::default() };
+        for option in all().filter(|option| matches!(option.kind, OptionKind::File { .. })) {
+            for value in ["/tmp/x", "\"/tmp/x\"", "<empty>"] {
+                settings.set(option.name, Some(value)).expect_err("a file");
+                settings.set(&option.name.to_uppercase(), Some(value)).expect_err("a file");
+            }
+        }
+        assert_eq!(settings, Settings { files: FileAccess::Closed, ..Settings::default() });
     }
 
     #[cfg(feature = "tune")]

@@ -1,10 +1,10 @@
-//! The `go` that has not been answered yet.
+//! What is under way: the `go` that has not been answered yet, or a long command beyond UCI.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use cairn_engine::board::Board;
-use cairn_engine::search::{Bound, CurrentMove};
+use cairn_engine::search::{Bound, Control, CurrentMove};
 
 use crate::protocol::{Go, Info, Reply, Status};
 use crate::session::clock::{SHORTEST, TimeLimits};
@@ -17,6 +17,8 @@ pub struct PendingGo {
     infinite: bool,
     /// It stays unanswered until `ponderhit` or `stop`.
     pondering: bool,
+    /// It is finished even when the input has ended.
+    ends_by_itself: bool,
     limits: TimeLimits,
     /// The hard limit as a moment, once the clock runs.
     deadline: Option<Instant>,
@@ -48,6 +50,7 @@ impl PendingGo {
             control: Arc::default(),
             infinite: false,
             pondering: false,
+            ends_by_itself: true,
             limits: TimeLimits::default(),
             deadline: None,
             held: None,
@@ -64,10 +67,17 @@ impl PendingGo {
 
     /// A search as `go` asks for it, with its time limits.
     #[must_use]
-    pub fn planned(go: &Go, limits: TimeLimits, at: Instant, chess960: bool) -> PendingGo {
+    pub fn planned(
+        go: &Go,
+        limits: TimeLimits,
+        ends_by_itself: bool,
+        at: Instant,
+        chess960: bool,
+    ) -> PendingGo {
         PendingGo {
             infinite: go.infinite,
             pondering: go.ponder,
+            ends_by_itself,
             limits,
             next_status: Some(at + PROGRESS_DELAY),
             ..PendingGo::unbounded(at, chess960)
@@ -90,6 +100,12 @@ impl PendingGo {
     #[must_use]
     pub fn must_hold(&self) -> bool {
         self.infinite || self.pondering
+    }
+
+    /// Whether the search is finished even when the input has ended.
+    #[must_use]
+    pub fn ends_by_itself(&self) -> bool {
+        self.ends_by_itself && !self.must_hold()
     }
 
     /// Starts the clock, unless the search ponders. At least [`SHORTEST`] is left: a `go` may have
@@ -195,5 +211,46 @@ impl PendingGo {
         self.sent_move = current;
         let CurrentMove { iteration: depth, mv, number } = current.filter(|_| is_new)?;
         Some(Reply::CurrentMove { depth, mv: board.uci_text(mv, self.chess960), number })
+    }
+}
+
+/// A long command beyond UCI. It tells that it goes on, which finds out whether anybody reads.
+#[derive(Debug)]
+pub struct PendingCommand {
+    name: &'static str,
+    control: Arc<Control>,
+    started: Instant,
+    next_status: Instant,
+}
+
+impl PendingCommand {
+    /// The command `name`, which begins now.
+    #[must_use]
+    pub fn new(name: &'static str) -> PendingCommand {
+        let started = Instant::now();
+        let next_status = started + PROGRESS_DELAY;
+        PendingCommand { name, control: Arc::default(), started, next_status }
+    }
+
+    /// What is shared with the worker; it ends the command early.
+    #[must_use]
+    pub fn control(&self) -> &Arc<Control> {
+        &self.control
+    }
+
+    /// The next moment at which [`Self::strike`] has something to do.
+    #[must_use]
+    pub fn next_due(&self) -> Instant {
+        self.next_status
+    }
+
+    /// The progress line, if it is due.
+    pub fn strike(&mut self, now: Instant) -> Option<Reply> {
+        if self.next_status > now {
+            return None;
+        }
+        self.next_status = now + PROGRESS_INTERVAL;
+        let seconds = (now - self.started).as_secs();
+        Some(Reply::Message(format!("{} goes on after {seconds} s", self.name)))
     }
 }

@@ -17,6 +17,27 @@ pub fn time_limits(settings: &Settings, go: &Go, clock: &Clock, forced: bool) ->
     TimeLimits::plan(go, clock, overhead, forced)
 }
 
+/// Whether a search ends by itself, and not by a clock that runs for somebody: then it is finished even when
+/// the input has ended. `ponder` and `infinite` aside.
+#[must_use]
+pub fn ends_by_itself(settings: &Settings, go: &Go) -> bool {
+    let has_end = go.depth.is_some()
+        || go.nodes.is_some()
+        || go.mate.is_some()
+        || go.move_time.is_some()
+        || settings.level().is_some();
+    has_end && go.white.time.is_none() && go.black.time.is_none()
+}
+
+/// Whether the clock of a `go` runs from its arrival.
+#[must_use]
+pub fn starts_clock(go: &Go) -> bool {
+    let clocks = [go.white, go.black];
+    let is_timed = go.move_time.is_some()
+        || clocks.iter().any(|clock| clock.time.is_some() || go.lost_its_limits(clock));
+    is_timed && !go.ponder && !go.infinite
+}
+
 /// The limits that the engine itself keeps.
 #[must_use]
 pub fn engine_limits(settings: &Settings, go: &Go, search_moves: Vec<Move>) -> Limits {
@@ -26,6 +47,7 @@ pub fn engine_limits(settings: &Settings, go: &Go, search_moves: Vec<Move>) -> L
     Limits {
         depth: go.depth.map(|depth| u32::from(depth.max(1))),
         nodes: [nodes, level.map(|level| level.nodes)].into_iter().flatten().min(),
+        node_cap: level.map(|level| level.nodes),
         mate: go.mate.map(u32::from),
         search_moves,
         multi_pv: settings.multi_pv,

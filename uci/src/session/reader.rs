@@ -3,9 +3,9 @@
 //! It does not parse, answer or drop commands, so their order is kept, and the clock of a `go` counts
 //! from its arrival, not from when the controller gets to it.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -53,8 +53,25 @@ pub fn spawn<R: Read + Send + 'static>(input: R) -> io::Result<Receiver<Input>> 
     let (sender, receiver) = unbounded();
     thread::Builder::new()
         .name("reader".into())
-        .spawn(move || read_all(&mut BufReader::new(input), &sender))?;
+        .spawn(move || read_all(&mut BufReader::new(Waiting(input)), &sender))?;
     Ok(receiver)
+}
+
+/// How often an input that does not block is asked again.
+const ASK_AGAIN: Duration = Duration::from_millis(1);
+
+/// An input that waits where its own does not: one without data has not ended.
+struct Waiting<R>(R);
+
+impl<R: Read> Read for Waiting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(ASK_AGAIN),
+                done => return done,
+            }
+        }
+    }
 }
 
 /// The given lines as if they had been read, with the end of the input behind them.

@@ -1,28 +1,46 @@
 //! Repeats a session from its log and compares the output.
 //!
-//! All that has an effect on searches is repeated in order: options, new games, positions, searches. No
-//! clock runs: a search that ended by its own limits gets the same limits, and one that was cut by a
+//! All that has an effect on searches is repeated in order: options, `isready` (which applies them), new
+//! games, positions, searches. No clock runs: a search that ended by its own limits gets the same limits, and one that was cut by a
 //! clock or a `stop` ends at its node count in the log.
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
+use cairn_engine::eval::PackedNetwork;
 
-use crate::protocol::{self, Command, quote};
+use crate::protocol::{self, Command, Reply, quote};
 use crate::session::controller::{Controller, Manner};
-use crate::session::log::{ANY_TITLE, BEGIN, END, IS, Mark, NETWORK, TITLE};
-use crate::session::messages::{Cut, STACK};
+use crate::session::files::Checksum;
+use crate::session::log::{ANY_TITLE, BEGIN, END, IS, LOADED, Mark, NETWORK, TITLE};
+use crate::session::messages::{Cut, Ending, STACK};
 use crate::session::network;
-use crate::session::reader;
+use crate::session::options::{OptionKind, Settings, UciOption};
+use crate::session::reader::{self, MAX_LINE};
 use crate::session::writer::Writer;
 use crate::signature;
 
-/// The option that is not repeated, as it would overwrite the log.
-const LOG_OPTION: &str = "Debug Log File";
+/// May stand before the first line.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// The longest line of a log that is read, in bytes. Input is logged up to `MAX_LINE`, each byte of which
+/// may take three if it is not UTF-8.
+const MAX_LOG_LINE: u64 = 4 * MAX_LINE as u64;
+
+/// The longest log that is read, in bytes: months of games.
+const MAX_LOG: u64 = 1 << 30;
+
+/// The longest file that is loaded for a replay, in bytes.
+const MAX_LOADED: u64 = 1 << 30;
+
+/// Whether a line is the first of a log, of whatever version.
+fn has_title(line: &str) -> bool {
+    line.trim_start_matches(BYTE_ORDER_MARK).starts_with(ANY_TITLE)
+}
 
 /// A session, read from its log.
 #[derive(Debug, Default)]
@@ -37,6 +55,10 @@ pub struct Session {
     actions: Vec<Action>,
     /// The searches that were answered.
     searches: Vec<LoggedSearch>,
+    /// The files that were loaded: the option that named each, and the checksum.
+    loaded: Vec<(String, Checksum)>,
+    /// The files that take their places: the option, and the path.
+    given: Vec<(String, String)>,
     /// Why not all of the log is repeated, if so.
     missing: Option<String>,
 }
@@ -44,7 +66,7 @@ pub struct Session {
 /// Something to repeat.
 #[derive(Debug)]
 enum Action {
-    /// An option, a new game or a position.
+    /// An option, `isready`, a new game or a position.
     Line(String),
     /// A search.
     Go(String),
@@ -58,17 +80,32 @@ impl Action {
     }
 }
 
+impl LoggedSearch {
+    /// Whether a clock or a `stop` has ended it.
+    fn is_cut(&self) -> bool {
+        matches!(self.ending, Some(Ending::Cut(_)))
+    }
+
+    /// Whether it ended in an internal error.
+    fn is_broken(&self) -> bool {
+        self.point().is_none()
+    }
+
+    /// Where it ended, unless it broke.
+    fn point(&self) -> Option<Cut> {
+        self.ending.and_then(Ending::point)
+    }
+}
+
 /// A search that was answered.
 #[derive(Clone, Debug, Default)]
 struct LoggedSearch {
     position: String,
     go: String,
-    /// Where it was cut, unless it ended by itself.
-    cut: Option<Cut>,
-    /// The nodes at its end.
-    nodes: u64,
-    /// It ended in an internal error.
-    broke: bool,
+    /// How it ended; missing until that is read.
+    ending: Option<Ending>,
+    /// The line that says so, with its number in the log.
+    end_line: (usize, String),
     /// Its output without what depends on time, each with its line number in the log.
     said: Vec<(usize, String)>,
 }
@@ -125,8 +162,9 @@ impl fmt::Display for ReplayResult {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LoggedSearch { position, go, cut, nodes, .. } = &self.search;
-        let how = if cut.is_some() { "cut" } else { "ended" };
+        let LoggedSearch { position, go, .. } = &self.search;
+        let how = if self.search.is_cut() { "cut" } else { "ended" };
+        let nodes = self.search.point().unwrap_or_default().nodes;
         let logged = match &self.logged {
             Some((number, line)) => format!("line {number}: {line}"),
             None => "nothing more".to_owned(),
@@ -142,6 +180,28 @@ impl fmt::Display for Difference {
 }
 
 impl Session {
+    /// Reads a log, which may come from a pipe: it ends where no log goes on.
+    ///
+    /// # Errors
+    /// When it cannot be read; as for [`Session::parse`].
+    pub fn read(mut input: impl BufRead) -> Result<Session> {
+        let mut bytes = Vec::new();
+        loop {
+            let start = bytes.len();
+            let length = input.by_ref().take(MAX_LOG_LINE).read_until(b'\n', &mut bytes)? as u64;
+            if length == MAX_LOG_LINE && bytes.last() != Some(&b'\n') {
+                bail!("this is no log of Cairn: it has a line of more than {MAX_LOG_LINE} bytes");
+            }
+            if bytes.len() as u64 > MAX_LOG {
+                bail!("it has more than {MAX_LOG} bytes");
+            }
+            let is_other = start == 0 && !has_title(&String::from_utf8_lossy(&bytes));
+            if length == 0 || is_other {
+                return Session::parse(&bytes);
+            }
+        }
+    }
+
     /// Reads a log.
     ///
     /// # Errors
@@ -151,18 +211,50 @@ impl Session {
         Parser::default().parse(&text)
     }
 
-    /// Makes sure that the network plays that played in the session.
+    /// Takes the files that the session needs: options with their paths.
     ///
     /// # Errors
-    /// When it is another one.
-    pub fn check_network(&self) -> Result<()> {
-        let plays = network::identity(None);
-        match &self.network {
-            Some(played) if *played != plays => {
-                bail!(
-                    "it was played with another network ({played}) than this program has ({plays})"
-                )
+    /// When one of them is not what was loaded the first time, or is missing.
+    pub fn with_files(mut self, given: Vec<(String, String)>) -> Result<Session> {
+        let mut settings = Settings::default();
+        for (name, path) in &given {
+            let Some(UciOption { kind: OptionKind::File { .. }, .. }) = UciOption::named(name)
+            else {
+                bail!("'{}' is no option that names a file", quote(name));
+            };
+            settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal))?;
+        }
+        for (name, logged) in &self.loaded {
+            let Some(UciOption { name, kind: OptionKind::File { get, .. }, .. }) =
+                UciOption::named(name)
+            else {
+                bail!("a file was loaded for '{}', which is no option that names one", quote(name));
+            };
+            let mut path = get(&settings).clone();
+            if path.is_empty() {
+                bail!("a file was loaded for {name}: give it anew, --option {name}=FILE");
             }
+            path.load(MAX_LOADED)
+                .with_context(|| format!("cannot read '{}'", quote(path.text())))?;
+            if path.checksum() != Some(*logged) {
+                bail!("'{}' is not the file that was loaded for {name}", quote(path.text()));
+            }
+        }
+        let given_network = network::chosen(&mut settings.eval_file);
+        self.check_network(given_network.map_err(|refusal| anyhow!(refusal))?.as_ref())?;
+        self.given = given;
+        Ok(self)
+    }
+
+    /// Makes sure that the network plays that played in the session.
+    fn check_network(&self, given: Option<&Arc<PackedNetwork>>) -> Result<()> {
+        let plays = network::identity(given);
+        match &self.network {
+            Some(played) if *played != plays => bail!(
+                "it was played with another network ({}) than this one ({plays}): give it, \
+                 --option EvalFile=FILE",
+                quote(played)
+            ),
             _ => Ok(()),
         }
     }
@@ -173,17 +265,22 @@ impl Session {
     /// When a thread cannot be started.
     pub fn replay(self) -> Result<ReplayResult> {
         let remark = self.remark()?;
-        let script: VecDeque<Option<Cut>> = self.searches.iter().map(|search| search.cut).collect();
+        let endings: VecDeque<Ending> =
+            self.searches.iter().filter_map(|search| search.ending).collect();
         let lines: Vec<String> =
             self.actions.iter().map(|action| action.line().to_owned()).collect();
-        let nodes = self.searches.iter().map(|search| search.nodes).sum();
+        let points = self.searches.iter().filter_map(LoggedSearch::point);
+        let nodes = points.fold(0u64, |sum, point| sum.saturating_add(point.nodes));
         let searches = self.searches.len();
         let comparison = Arc::new(Mutex::new(Comparison::new(self.searches)));
         let (judge, gate) = (Arc::clone(&comparison), Gate(Arc::clone(&comparison)));
         let writer =
             Writer::spawn_with(gate, move |reply, _| lock(&judge).take(&reply.to_string()))?;
         let mut controller = Controller::new(reader::script(lines), writer, Manner::Patient)?;
-        controller.follow(script);
+        let judge = Arc::clone(&comparison);
+        controller.follow(endings, &self.given, move |ending| {
+            lock(&judge).endings.push_back(ending);
+        })?;
         // The gate breaks the output at the first difference.
         let _ = controller.run();
         let difference = lock(&comparison).result();
@@ -202,7 +299,7 @@ impl Session {
             format!(
                 "{} with bench {logged} has written this log; this program has bench {nodes}, so \
                  differences are no surprise",
-                self.engine
+                quote(&self.engine)
             )
         }))
     }
@@ -216,6 +313,8 @@ struct Parser {
     position: String,
     /// The searches not answered yet, with their index in the actions.
     asked: VecDeque<(usize, LoggedSearch)>,
+    /// The same index of each `isready` that is not answered yet.
+    unready: VecDeque<usize>,
     /// How many searches have ended.
     ended: usize,
     /// The last line has been read.
@@ -224,6 +323,8 @@ struct Parser {
 
 impl Parser {
     fn parse(mut self, text: &str) -> Result<Session> {
+        // Some editors put a byte-order mark before the first line.
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let (whole_lines, rest) = match text.rfind('\n') {
             Some(end) => text.split_at(end + 1),
             None => ("", text),
@@ -231,7 +332,7 @@ impl Parser {
         let mut lines = whole_lines.lines().enumerate().map(|(index, line)| (index + 1, line));
         match lines.next() {
             Some((_, TITLE)) => {}
-            Some((_, other)) if other.starts_with(ANY_TITLE) => {
+            Some((_, other)) if has_title(other) => {
                 bail!("'{}' is another format than '{TITLE}'", quote(other))
             }
             _ => bail!("this is no log of Cairn: it does not begin with '{TITLE}'"),
@@ -266,12 +367,10 @@ impl Parser {
                     let Some((name, value)) = rest.split_once(IS.trim_end()) else {
                         bail!("line {number} is damaged: '{}'", quote(line));
                     };
-                    let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
-                    if name == LOG_OPTION {
-                        continue;
-                    }
-                    let set = Command::SetOption { name, value: Some(value) };
-                    self.session.actions.push(Action::Line(set.to_string()));
+                    self.take_input(&format!("setoption name {name} value {value}"));
+                }
+                LOADED => {
+                    self.take_loaded(rest).with_context(|| format!("line {number} of the log"))?;
                 }
                 NETWORK => self.session.network = Some(rest.to_owned()),
                 "position" => self.take_position(line),
@@ -280,6 +379,14 @@ impl Parser {
             }
         }
         bail!("the log ends inside its header")
+    }
+
+    /// Takes what tells of a file that was loaded.
+    fn take_loaded(&mut self, text: &str) -> Result<()> {
+        let (name, checksum) = text.split_once(IS).context("damaged: it has no checksum")?;
+        let checksum = checksum.parse().context("damaged: this is no checksum")?;
+        self.session.loaded.push((name.to_owned(), checksum));
+        Ok(())
     }
 
     /// Reads a line behind the header.
@@ -295,7 +402,7 @@ impl Parser {
         match mark.context("damaged: it has no mark")? {
             Mark::In => self.take_input(text),
             Mark::Out => return self.take_output(number, text),
-            Mark::Fact => return self.take_fact(text),
+            Mark::Fact => return self.take_fact(number, text),
         }
         Ok(())
     }
@@ -303,7 +410,8 @@ impl Parser {
     /// Keeps input that has an effect on searches.
     fn take_input(&mut self, text: &str) {
         match protocol::parse(text.as_bytes()) {
-            Ok(Some(Command::SetOption { name, .. })) if name.eq_ignore_ascii_case(LOG_OPTION) => {}
+            Ok(Some(Command::SetOption { name, .. }))
+                if name.eq_ignore_ascii_case("Debug Log File") => {}
             Ok(Some(Command::Position(_))) => self.take_position(text),
             Ok(Some(Command::Go(_))) => {
                 let search = LoggedSearch {
@@ -313,6 +421,10 @@ impl Parser {
                 };
                 self.asked.push_back((self.session.actions.len(), search));
                 self.session.actions.push(Action::Go(text.to_owned()));
+            }
+            Ok(Some(Command::IsReady)) => {
+                self.unready.push_back(self.session.actions.len());
+                self.session.actions.push(Action::Line(text.to_owned()));
             }
             Ok(Some(Command::SetOption { .. } | Command::NewGame)) => {
                 self.session.actions.push(Action::Line(text.to_owned()));
@@ -329,6 +441,9 @@ impl Parser {
 
     /// Keeps the output of a search.
     fn take_output(&mut self, number: usize, text: &str) -> Result<()> {
+        if text == Reply::ReadyOk.to_string() {
+            self.unready.pop_front();
+        }
         let Some(line) = comparable(text) else { return Ok(()) };
         let Some((_, search)) = self.asked.front_mut() else {
             bail!("damaged: nothing was asked that this could answer");
@@ -348,28 +463,32 @@ impl Parser {
     }
 
     /// Takes a fact.
-    fn take_fact(&mut self, text: &str) -> Result<()> {
+    fn take_fact(&mut self, number: usize, text: &str) -> Result<()> {
         let words: Vec<&str> = text.split(' ').collect();
         match words.as_slice() {
             ["bench", nodes] => self.session.bench = Some(parse_number(nodes)?),
             ["hash", mib] => {
                 let mib = parse_number(mib)?;
-                // The size was found out at the beginning of the search that needed the table.
+                // The size was found out by the search or `isready` that was to apply it.
                 let actions = &mut self.session.actions;
-                let place = self.asked.front().map_or(actions.len(), |(place, _)| *place);
+                let searches = self.asked.iter_mut().map(|(place, _)| place);
+                let mut waiting: Vec<&mut usize> = searches.chain(&mut self.unready).collect();
+                let place = waiting.iter().map(|place| **place).min().unwrap_or(actions.len());
                 actions.insert(place, Action::Line(format!("setoption name Hash value {mib}")));
-                for (place, _) in &mut self.asked {
-                    *place += 1;
-                }
+                waiting.iter_mut().for_each(|place| **place += 1);
             }
-            ["search", number, how, rest @ ..] => {
+            ["search", count, how, rest @ ..] => {
                 self.ended += 1;
-                if number.parse() != Ok(self.ended) {
+                if count.parse() != Ok(self.ended) {
                     bail!("damaged: this should be search {}", self.ended);
                 }
-                return self.take_ending(how, rest);
+                self.take_ending(how, rest)?;
+                if let Some((_, search)) = self.asked.front_mut() {
+                    search.end_line = (number, text.to_owned());
+                }
             }
             [NETWORK, ..] => bail!("another network plays from here on, but a replay has one"),
+            [LOADED, ..] => self.take_loaded(text[LOADED.len()..].trim_start())?,
             [END] => self.is_whole = true,
             _ => bail!("damaged: nobody knows what this means"),
         }
@@ -390,31 +509,30 @@ impl Parser {
                      chance, so it cannot be repeated"
                 ),
                 "threads" => {}
-                _ => bail!("damaged: there is no '{name}'"),
+                _ => bail!("damaged: there is no '{}'", quote(name)),
             }
         }
         let Some((_, search)) = self.asked.front_mut() else {
             bail!("damaged: nobody asked for a search")
         };
-        search.nodes = point.nodes;
-        match how {
-            "ended" => search.cut = None,
-            "cut" => search.cut = Some(point),
+        search.ending = Some(match how {
+            "ended" => Ending::Itself(point),
+            "cut" => Ending::Cut(point),
             "broke" => {
-                search.broke = true;
                 self.session.missing.get_or_insert(format!(
                     "search {} ended in an internal error; only what came before it is repeated",
                     self.ended
                 ));
+                Ending::Broke
             }
             _ => bail!("damaged: a search has either ended or was cut"),
-        }
+        });
         Ok(())
     }
 
     /// Drops what comes behind the last search that can be repeated.
     fn forget_the_unanswered(&mut self) {
-        let sound = self.session.searches.iter().take_while(|search| !search.broke).count();
+        let sound = self.session.searches.iter().take_while(|search| !search.is_broken()).count();
         self.session.searches.truncate(sound);
         let mut left = self.session.searches.len();
         self.session.actions.retain(|action| {
@@ -426,7 +544,7 @@ impl Parser {
 }
 
 fn parse_number(text: &str) -> Result<u64> {
-    text.parse().with_context(|| format!("damaged: '{text}' is no number"))
+    text.parse().with_context(|| format!("damaged: '{}' is no number", quote(text)))
 }
 
 /// A line of a search without what depends on time; none for other lines. Bounds are left out, as
@@ -453,73 +571,87 @@ fn comparable(line: &str) -> Option<String> {
     is_line.then(|| kept.join(" "))
 }
 
-/// Compares the output with the log.
+/// Compares the output with the log, line by line.
 struct Comparison {
     searches: VecDeque<LoggedSearch>,
     number: usize,
+    /// What the search has said in the replay.
     said: Vec<String>,
+    /// How many lines of the log that was.
+    matched: usize,
+    /// How the searches have ended in the replay whose answers are not compared yet.
+    endings: VecDeque<Ending>,
     difference: Option<Difference>,
 }
 
 impl Comparison {
     fn new(searches: Vec<LoggedSearch>) -> Comparison {
-        Comparison { searches: searches.into(), number: 1, said: Vec::new(), difference: None }
+        Comparison {
+            searches: searches.into(),
+            number: 1,
+            said: Vec::new(),
+            matched: 0,
+            endings: VecDeque::new(),
+            difference: None,
+        }
     }
 
-    /// Takes a line of output.
+    /// Takes a line of output. If a search was cut between the lines of an iteration with MultiPV, its
+    /// replay may finish the iteration.
     fn take(&mut self, line: &str) {
         let Some(line) = comparable(line).filter(|_| self.difference.is_none()) else { return };
-        let is_answer = line.starts_with("bestmove");
-        if !self.said.contains(&line) {
-            self.said.push(line);
+        let Some(search) = self.searches.front() else { return };
+        if self.said.contains(&line) {
+            return;
         }
+        let is_answer = line.starts_with("bestmove");
+        let is_further =
+            line.split_once(" multipv ").is_some_and(|(_, rest)| !rest.starts_with("1 "));
+        match search.said.get(self.matched) {
+            Some((_, expected)) if *expected == line => self.matched += 1,
+            Some((_, expected))
+                if search.is_cut() && is_further && expected.starts_with("bestmove") => {}
+            other => {
+                let logged = other.cloned();
+                return self.differ(logged, Some(line));
+            }
+        }
+        self.said.push(line);
         if is_answer {
             self.finish_search();
         }
     }
 
-    /// Compares one search at its end.
+    /// Compares where a search has ended, and goes on to the next.
     fn finish_search(&mut self) {
-        let said = std::mem::take(&mut self.said);
-        let Some(search) = self.searches.pop_front() else { return };
-        if let Some((logged, replayed)) = first_difference(&search, &said) {
-            let number = self.number;
-            self.difference = Some(Difference { number, search, logged, replayed });
+        let Some(search) = self.searches.front() else { return };
+        let point = self.endings.pop_front().and_then(Ending::point);
+        if point != search.point() {
+            let replayed = point.map(|Cut { nodes, .. }| format!("ended at {nodes} nodes"));
+            let logged = search.end_line.clone();
+            return self.differ(Some(logged), replayed);
         }
+        self.searches.pop_front();
+        self.said.clear();
+        self.matched = 0;
         self.number += 1;
+    }
+
+    /// Keeps the first difference: a line of the log with its number, and the line of the replay.
+    fn differ(&mut self, logged: Option<(usize, String)>, replayed: Option<String>) {
+        let Some(search) = self.searches.pop_front() else { return };
+        self.difference = Some(Difference { number: self.number, search, logged, replayed });
     }
 
     /// The first difference, or the first search that is missing.
     fn result(&mut self) -> Option<Difference> {
-        let missing = self.searches.pop_front().map(|search| {
-            let logged = search.said.first().cloned();
-            Difference { number: self.number, search, logged, replayed: None }
-        });
-        self.difference.take().or(missing)
-    }
-}
-
-/// A line of the log with its number, and the line of the replay.
-type LinePair = (Option<(usize, String)>, Option<String>);
-
-/// The first pair of lines that differ. If a search was cut between the lines of an iteration with
-/// MultiPV, its replay may finish the iteration.
-fn first_difference(search: &LoggedSearch, replayed: &[String]) -> Option<LinePair> {
-    let is_further =
-        |line: &str| line.split_once(" multipv ").is_some_and(|(_, rest)| !rest.starts_with("1 "));
-    let mut logged = search.said.iter().peekable();
-    for line in replayed {
-        match logged.peek() {
-            Some((_, expected)) if expected == line => {
-                logged.next();
-            }
-            Some((_, expected))
-                if search.cut.is_some() && is_further(line) && expected.starts_with("bestmove") => {
-            }
-            other => return Some((other.map(|expected| (*expected).clone()), Some(line.clone()))),
+        if self.difference.is_none() {
+            let next = self.searches.front().and_then(|search| search.said.get(self.matched));
+            let logged = next.cloned();
+            self.differ(logged, None);
         }
+        self.difference.take()
     }
-    logged.next().map(|expected| (Some(expected.clone()), None))
 }
 
 /// The output of a replay: discards everything, and breaks at the first difference, which ends it.
@@ -541,4 +673,26 @@ impl Write for Gate {
 /// Locks the comparison, also after a panic: it is still valid.
 fn lock(comparison: &Mutex<Comparison>) -> MutexGuard<'_, Comparison> {
     comparison.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_was_refused_is_not_asked_for_again() {
+        let log = "Cairn log 1\nbegin\n\
+                   0.1 >> setoption name Hash value 60000\n\
+                   0.1 >> isready\n\
+                   0.1 >> go depth 1\n\
+                   0.2 == hash 16\n\
+                   0.2 << readyok\n\
+                   0.3 == search 1 ended nodes 1 threads 1\n\
+                   0.3 << bestmove e2e4\n\
+                   0.4 == end\n";
+        let session = Session::parse(log.as_bytes()).expect("a log");
+        let lines: Vec<&str> = session.actions.iter().map(Action::line).collect();
+        let [asked, kept] = [60_000, 16].map(|mib| format!("setoption name Hash value {mib}"));
+        assert_eq!(lines, [&asked, &kept, "isready", "go depth 1"]);
+    }
 }

@@ -12,6 +12,7 @@ use cairn_engine::eval::phase::FULL_PHASE;
 use cairn_engine::eval::tapered::{KINDS, Terms, Worth};
 use cairn_engine::eval::{Evaluator, Neural, PackedNetwork, raw_eval};
 use cairn_engine::piece::{Kind, Side};
+use cairn_engine::search::Control;
 use cairn_engine::search::micromax::root_balance;
 use cairn_engine::square::Square;
 use cairn_engine::{bench, perft};
@@ -20,18 +21,21 @@ use crate::protocol::notation::pawns;
 use crate::protocol::speed;
 use crate::session::options::{self, OptionKind};
 
-/// Searches the fixed positions, to `depth` if given. The last line is `N nodes M nps`; the node count
-/// depends on the build alone.
+/// Searches the fixed positions, to `depth` if given. The last line is `N nodes M nps`, unless `control` is
+/// stopped before the end; the node count depends on the build alone.
 ///
 /// # Errors
 /// When there is no memory for the hash table.
-pub fn bench(depth: Option<u32>, print: &mut dyn FnMut(String)) -> Result<()> {
+pub fn bench(depth: Option<u32>, control: &Control, print: &mut dyn FnMut(String)) -> Result<()> {
     let start = Instant::now();
     let count = bench::POSITIONS.len();
-    let nodes = bench::run(depth, &mut |progress| {
+    let nodes = bench::run(depth, control, &mut |progress| {
         print(format!("{:2}/{count} {} nodes", progress.number, progress.nodes));
     })?;
-    print(format!("{nodes} nodes {} nps", speed(nodes, start.elapsed())));
+    print(match nodes {
+        Some(nodes) => format!("{nodes} nodes {} nps", speed(nodes, start.elapsed())),
+        None => "bench was stopped".into(),
+    });
     Ok(())
 }
 

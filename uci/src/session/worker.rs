@@ -5,7 +5,9 @@
 
 use std::any::Any;
 use std::io;
+use std::mem;
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use cairn_engine::search::{Limits, Report, Searcher, Style};
@@ -85,15 +87,18 @@ impl Workbench {
             let _ = events.send(Event::Text(line));
         };
         match job {
-            Job::Prepare(setup) => {
-                self.prepare(&setup);
+            Job::Prepare { setup, hurry } => {
+                self.prepare(&setup, &mut || hurry.load(Ordering::Relaxed));
             }
-            Job::Load(path) => self.tell(Event::Loaded(network::chosen(&path))),
-            Job::Perft { board, depth, chess960, stop } => {
-                views::divide(&board, depth, chess960, &stop, &mut print);
+            Job::Load(mut path) => {
+                let read = network::chosen(&mut path).map(|network| (network, path));
+                self.tell(Event::Loaded(read));
             }
-            Job::Bench(depth) => {
-                if let Err(error) = views::bench(depth, &mut print) {
+            Job::Perft { board, depth, chess960, control } => {
+                views::divide(&board, depth, chess960, control.stop_flag(), &mut print);
+            }
+            Job::Bench { depth, control } => {
+                if let Err(error) = views::bench(depth, &control, &mut print) {
                     self.tell(Event::Failed(format!("bench: {error}")));
                 }
             }
@@ -101,8 +106,9 @@ impl Workbench {
                 Ok(nodes) => self.tell(Event::Signature(nodes)),
                 Err(error) => self.note(format!("bench: {error}")),
             },
-            Job::Openings { request, stop } => {
-                if let Err(error) = openings::generate(&request, &stop, &mut print) {
+            Job::Openings { request, control } => {
+                let stop = control.stop_flag();
+                if let Err(error) = openings::generate(&request, stop, &mut print) {
                     self.tell(Event::Failed(format!("genfens: {error:#}")));
                 }
             }
@@ -114,7 +120,11 @@ impl Workbench {
     fn search(&mut self, job: &SearchJob) -> Answer {
         let mut watch = Watch::new(job, self.events.clone());
         let outcome = guarded(|| {
-            let searcher = self.prepare(&job.setup)?;
+            let hurried = &mut || {
+                let clock_runs = job.control.clock_elapsed().is_some();
+                job.control.engine.is_stopped() || (job.timed && clock_runs)
+            };
+            let searcher = self.prepare(&job.setup, hurried)?;
             let limits = limits_of(job);
             let sink = &mut |report: &Report<'_>| watch.take(report);
             Some(searcher.search(&job.board, &limits, &job.control.engine, sink))
@@ -135,16 +145,32 @@ impl Workbench {
         job.answer(outcome.as_ref(), watch.best_line(), ending)
     }
 
-    /// The searcher with the options applied, as far as there is memory.
-    fn prepare(&mut self, setup: &SearcherSetup) -> Option<&mut Searcher> {
-        match self.searcher.take() {
-            None => self.searcher = self.first_searcher(setup),
+    /// The searcher with the options applied, as far as there is memory. `hurried` says whether somebody
+    /// waits: then a table that has to be allocated or cleared gets its memory later, in the search.
+    fn prepare(
+        &mut self,
+        setup: &SearcherSetup,
+        hurried: &mut dyn FnMut() -> bool,
+    ) -> Option<&mut Searcher> {
+        let (mut searcher, is_new) = match self.searcher.take() {
+            None => (self.first_searcher(setup)?, true),
             Some(mut searcher) => {
-                self.adjust(&mut searcher, setup);
-                self.searcher = Some(searcher);
+                let is_new = self.adjust(&mut searcher, setup);
+                (searcher, is_new)
             }
+        };
+        let network = network::playing(setup.loaded.as_ref());
+        let old = if searcher.network() != network.as_ref() {
+            searcher.set_network_until(network, hurried)
+        } else if is_new || setup.clear {
+            searcher.clear_until(hurried)
+        } else {
+            None
+        };
+        if let Some(old) = old {
+            discard(old);
         }
-        self.searcher.as_mut()
+        Some(self.searcher.insert(searcher))
     }
 
     /// A new searcher with the hash size asked for, else the default size, else the smallest.
@@ -166,26 +192,35 @@ impl Workbench {
         None
     }
 
-    /// Applies the options to an existing searcher.
-    fn adjust(&self, searcher: &mut Searcher, setup: &SearcherSetup) {
-        if searcher.style() != setup.style
-            && let Err(error) = searcher.set_style(setup.style)
-        {
-            self.note(format!("the style is unchanged: {error}"));
+    /// Applies the options to an existing searcher. Whether its table is a new one.
+    fn adjust(&self, searcher: &mut Searcher, setup: &SearcherSetup) -> bool {
+        if (searcher.style(), searcher.hash_mib()) == (setup.style, setup.hash_mib) {
+            return false;
         }
-        if searcher.hash_mib() != setup.hash_mib
-            && let Err(error) = searcher.resize(setup.hash_mib)
-        {
-            let kept = searcher.hash_mib();
-            self.note(format!("{error}; the hash table keeps its {kept} MiB"));
-            self.tell(Event::HashKept(kept));
+        let network = searcher.network().cloned();
+        if let Ok(new) = Searcher::with_network(setup.style, setup.hash_mib, network) {
+            discard(mem::replace(searcher, new));
+            return true;
         }
-        let network = network::playing(setup.loaded.as_ref());
-        if searcher.network() != network.as_ref() {
-            searcher.set_network(network);
-        } else if setup.clear {
-            searcher.clear();
+        // As much of it as there is memory for.
+        let mut is_new = false;
+        if searcher.style() != setup.style {
+            match searcher.set_style(setup.style) {
+                Ok(()) => is_new = true,
+                Err(error) => self.note(format!("the style is unchanged: {error}")),
+            }
         }
+        if searcher.hash_mib() != setup.hash_mib {
+            match searcher.resize(setup.hash_mib) {
+                Ok(()) => is_new = true,
+                Err(error) => {
+                    let kept = searcher.hash_mib();
+                    self.note(format!("{error}; the hash table keeps its {kept} MiB"));
+                    self.tell(Event::HashKept(kept));
+                }
+            }
+        }
+        is_new
     }
 
     fn note(&self, text: String) {
@@ -196,6 +231,12 @@ impl Workbench {
         // Nobody listens only when the program is about to end.
         let _ = self.events.send(event);
     }
+}
+
+/// Drops what has a lot of memory, which takes long, where nobody waits.
+fn discard<T: Send + 'static>(old: T) {
+    // Without the thread it is dropped here.
+    let _ = thread::Builder::new().name("release".into()).spawn(move || drop(old));
 }
 
 /// The limits for the engine. In a replay, a cut becomes a node limit, as the search stops at any node.

@@ -1,0 +1,185 @@
+//! The files that options name: how their paths are read, and the only place of the session that opens
+//! them.
+//!
+//! A replay carries out the options of a log, and anybody may have written that. So a path is only made
+//! with [`FileAccess::path`], and a replay that has closed its access gets no path out of a log: there is
+//! nothing that it could open, whatever option the path was meant for.
+
+use std::env;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process;
+use std::str::FromStr;
+
+/// Whether options may name files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileAccess {
+    /// They may.
+    #[default]
+    Open,
+    /// They may not: what they say comes from a log.
+    Closed,
+}
+
+impl FileAccess {
+    /// Reads the path that an option names. Quotes around it are taken off, as some people put them there.
+    ///
+    /// # Errors
+    /// Why the path is refused.
+    pub fn path(self, text: &str) -> Result<FilePath, &'static str> {
+        if self == FileAccess::Closed {
+            return Err("names a file, which a log may not do");
+        }
+        // What stands in a line for bytes that are not UTF-8.
+        if text.contains(char::REPLACEMENT_CHARACTER) {
+            return Err("takes a path in UTF-8");
+        }
+        let unquoted = ['"', '\''].into_iter().find_map(|quote| {
+            text.strip_prefix(quote)?.strip_suffix(quote).filter(|inner| !inner.is_empty())
+        });
+        Ok(FilePath { text: unquoted.unwrap_or(text).to_owned(), checksum: None })
+    }
+}
+
+/// The path that an option names; empty if there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilePath {
+    text: String,
+    checksum: Option<Checksum>,
+}
+
+impl FilePath {
+    /// The path as it was given, without quotes.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether no file is named.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The checksum of what was loaded from here, if anything was.
+    #[must_use]
+    pub fn checksum(&self) -> Option<Checksum> {
+        self.checksum
+    }
+
+    /// Loads the file and notes its checksum, which a log keeps. A relative path is looked for in the current
+    /// folder and then in the program's, as a GUI may start the program anywhere.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no regular file, or has more than `longest` bytes.
+    pub fn load(&mut self, longest: u64) -> io::Result<Vec<u8>> {
+        let path = self.found();
+        // Asked before it is opened: a pipe would block for good, and a device may never end.
+        let metadata = fs::metadata(&path)?;
+        if metadata.is_dir() {
+            return Err(io::Error::other("it is a folder"));
+        }
+        if !metadata.is_file() {
+            return Err(no_regular_file());
+        }
+        let mut bytes = Vec::new();
+        File::open(&path)?.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > longest {
+            return Err(io::Error::other(format!("it has more than {longest} bytes")));
+        }
+        self.checksum = Some(Checksum::of(&bytes));
+        Ok(bytes)
+    }
+
+    /// Where the file lies.
+    fn found(&self) -> PathBuf {
+        let here = PathBuf::from(&self.text);
+        let beside = || Some(env::current_exe().ok()?.parent()?.join(&self.text));
+        match beside() {
+            Some(beside) if !here.exists() && beside.exists() => beside,
+            _ => here,
+        }
+    }
+
+    /// Creates the file, empty. `{pid}` in the path becomes the process id, so that several processes can
+    /// each have a file.
+    ///
+    /// # Errors
+    /// When it cannot be created, or something that is no regular file has its name: a pipe could block
+    /// for good.
+    pub fn create(&self) -> io::Result<File> {
+        let path = self.text.replace("{pid}", &process::id().to_string());
+        if fs::metadata(&path).is_ok_and(|known| !known.is_file()) {
+            return Err(no_regular_file());
+        }
+        File::create(path)
+    }
+}
+
+fn no_regular_file() -> io::Error {
+    io::Error::other("it is no regular file")
+}
+
+/// A number that tells two files apart; not safe against intent. FNV-1a with 64 bits, source:
+/// <https://en.wikipedia.org/wiki/Fowler-Noll-Vo_hash_function>.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checksum(u64);
+
+impl Checksum {
+    /// The checksum of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Checksum {
+        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+        const PRIME: u64 = 0x0100_0000_01b3;
+        Checksum(
+            bytes.iter().fold(OFFSET, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(PRIME)),
+        )
+    }
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl FromStr for Checksum {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Checksum, Self::Err> {
+        u64::from_str_radix(text, 16).map(Checksum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_taken_as_it_is_but_for_quotes() {
+        for (text, path) in [
+            ("/a b/c", "/a b/c"),
+            ("\"C:\\a b\\c.log\"", "C:\\a b\\c.log"),
+            ("'/a b/c'", "/a b/c"),
+            ("/a\"b\"", "/a\"b\""),
+            ("\"", "\""),
+            ("\"\"", "\"\""),
+            ("", ""),
+        ] {
+            assert_eq!(FileAccess::Open.path(text).expect(text).text(), path);
+            assert!(FileAccess::Closed.path(text).is_err(), "{text}");
+        }
+        let bytes = String::from_utf8_lossy(b"/tmp/M\xfcller.log").into_owned();
+        assert!(FileAccess::Open.path(&bytes).is_err());
+    }
+
+    #[test]
+    fn checksums_are_those_of_the_source() {
+        for (text, sum) in [("", "cbf29ce484222325"), ("a", "af63dc4c8601ec8c")] {
+            assert_eq!(Checksum::of(text.as_bytes()).to_string(), sum);
+            assert_eq!(sum.parse(), Ok(Checksum::of(text.as_bytes())));
+        }
+    }
+}
