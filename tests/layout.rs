@@ -13,7 +13,7 @@ const ENGINE: [&str; 18] = [
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 30] = [
+const UCI: [&str; 31] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
@@ -22,6 +22,7 @@ const UCI: [&str; 30] = [
     "protocol",
     "signature",
     "openings",
+    "session::files",
     "session::messages",
     "session::reader",
     "session::writer",
@@ -29,8 +30,8 @@ const UCI: [&str; 30] = [
     "session::level",
     "session::wdl",
     "session::clock",
-    "session::files",
     "session::options",
+    "session::network",
     "session::plan",
     "session::log",
     "session::views",

@@ -196,26 +196,6 @@ fn a_position_is_analysed_for_people() {
 }
 
 #[test]
-fn the_evaluation_is_shown_in_its_terms_from_whites_view() {
-    let shown = |side: &str| {
-        let fen = format!("4k3/p7/8/8/8/8/8/Q3K3 {side} - - 0 1");
-        lines(&cairn(&["eval", &fen]))
-    };
-    let (white, black) = (shown("w"), shown("b"));
-    for lines in [&white, &black] {
-        let totals: Vec<&String> = lines.iter().filter(|line| line.contains("view: ")).collect();
-        assert_eq!(totals.len(), 2, "{lines:#?}");
-        assert!(totals.iter().all(|line| line.contains("view: +")), "{lines:#?}");
-        let queens = lines.iter().find(|line| line.starts_with("queens")).expect("a term");
-        assert_eq!(queens.split_whitespace().count(), 7, "{queens}");
-        assert!(lines.iter().any(|line| line.contains("4 of 24 parts")), "{lines:#?}");
-    }
-    // Only the move is another's.
-    let differing = white.iter().zip(&black).filter(|(white, black)| white != black).count();
-    assert_eq!((white.len(), differing), (black.len(), 2), "{white:#?} {black:#?}");
-}
-
-#[test]
 fn openings_for_testing_come_as_openbench_wants_them() {
     let book = suite("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - bm e4;\n");
     let from_book = format!("genfens 1 seed 3 book {}", book.display());

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cairn_engine::board::Board;
+use cairn_engine::eval::network::fnv1a;
 use uci_driver::Engine;
 
 /// A log of its own for each test.
@@ -318,11 +319,13 @@ fn a_replay_opens_no_file_that_the_log_names() {
 fn a_file_that_was_loaded_is_given_anew_and_known_by_its_checksum() {
     let log = record("loaded.log", "Cairn");
     let (right, wrong) = (path("right.net"), path("wrong.net"));
-    fs::write(&right, "a").expect("a file");
+    // The network that is built in, so that the searches are the same.
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../engine/src/eval/cairn.net");
+    let bytes = fs::read(source).expect("a network");
+    fs::write(&right, &bytes).expect("a file");
     fs::write(&wrong, "b").expect("a file");
     let option = |path: &PathBuf| format!("--option=EvalFile={}", path.display());
-    // The checksum is that of the letter a.
-    let sum = "loaded EvalFile = af63dc4c8601ec8c";
+    let sum = format!("loaded EvalFile = {:016x}", fnv1a(&bytes));
     let begin = log.find("\nposition ").expect("a header");
     let in_header = format!("{}\n{sum}{}", &log[..begin], &log[begin..]);
     let later = log.replacen(">> nonsense", &format!("== {sum}"), 1);

@@ -52,4 +52,3 @@ pub mod text;
 
 pub use machine::instructions::{InstructionSet, InstructionSetError};
 pub use machine::memory::{AllocationError, Remains};
-pub use machine::vector::vector_instructions;

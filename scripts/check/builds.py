@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Checks that builds search alike: the same nodes, scores and moves for the same limits in each program,
-and again in the same program after ucinewgame, with the positions in reverse order.
+and again in the same program after ucinewgame, with the positions in reverse order. With --instruction-sets
+also the first program with every set of vector instructions that this machine has, the others with the least
+and the best one, and each one's whole bench.
 
     scripts/check/builds.py target/release/cairn target/checked/cairn --nodes 1000000
 """
 
 import argparse
+import os
 import re
 import shlex
 import subprocess
@@ -22,9 +25,49 @@ POSITIONS = (
 MACHINE = re.compile(r" (?:time|nps) \d+")
 
 
-def search_all(program, args):
+# The names that CAIRN_SIMD takes; scalar code runs everywhere.
+SETS = ("scalar", "neon", "avx2", "avx512")
+
+
+def environment(instructions):
+    """The environment in which a program uses these instructions; None leaves the choice to it."""
+    others = {name: value for name, value in os.environ.items() if name != "CAIRN_SIMD"}
+    return others | ({"CAIRN_SIMD": instructions} if instructions else {})
+
+
+def available(program):
+    """The instruction sets that the program can use here. Ends this script if it does not obey."""
+    found = []
+    for name in SETS:
+        command = [*shlex.split(program), "--version"]
+        answer = subprocess.run(command, capture_output=True, text=True, env=environment(name))
+        if answer.returncode == 2 and f"does not have {name}" in answer.stderr:
+            continue
+        if f"searches with {name}\n" not in answer.stdout:
+            raise SystemExit(f"{program} does not search with {name}: {answer.stdout}{answer.stderr}")
+        found.append(name)
+    if "scalar" not in found:
+        raise SystemExit(f"{program} has no scalar code")
+    return found
+
+
+def bench(program, instructions):
+    """The node count of the whole bench."""
+    command = [*shlex.split(program), "bench"]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment(instructions))
+    return int(answer.stdout.splitlines()[-1].split()[0])
+
+
+def search_all(program, instructions, args):
     """What the program says of each position, info lines and the best move, in the first and in the second pass."""
-    process = subprocess.Popen(shlex.split(program), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    process = subprocess.Popen(
+        shlex.split(program),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+        env=environment(instructions),
+    )
 
     def send(line):
         process.stdin.write(line + "\n")
@@ -61,11 +104,19 @@ def main():
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--hash", type=int, default=16, help="MiB")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--instruction-sets", action="store_true", help="with each set of vector instructions, and the bench")
     args = parser.parse_args()
-    found = [search_all(program, args) for program in args.programs]
+    runs = [(program, None) for program in args.programs]
+    if args.instruction_sets:
+        sets = [available(program) for program in args.programs]
+        # All of them in the first program; the others take long and have the least and the best.
+        runs = [(args.programs[0], name) for name in sets[0]]
+        runs += [(program, name) for program, names in zip(args.programs[1:], sets[1:]) for name in sorted({names[0], names[-1]})]
+    found = [search_all(program, instructions, args) for program, instructions in runs]
+    names = [f"{program} with {instructions}" if instructions else program for program, instructions in runs]
     expected, _ = found[0]
     wrong = 0
-    for program, passes in zip(args.programs, found):
+    for program, passes in zip(names, found):
         for when, answers in zip(("", " after other games"), passes):
             for position, wanted, lines in zip(POSITIONS, expected, answers):
                 if wanted == lines:
@@ -74,7 +125,12 @@ def main():
                 a, b = next(((a, b) for a, b in zip(wanted, lines) if a != b), (wanted[-1], lines[-1]))
                 print(f"{program}, {position}{when}:\n  {b}\ninstead of\n  {a}")
     count = sum(map(len, expected))
-    print(f"{len(found)} builds, {count} lines each, searched twice: {wrong} positions differ")
+    print(f"{len(found)} ways to run it, {count} lines each, searched twice: {wrong} positions differ")
+    if args.instruction_sets:
+        counts = [bench(program, instructions) for program, instructions in runs]
+        for program, nodes in zip(names, counts):
+            print(f"{program}: bench {nodes}")
+        wrong += len(set(counts)) - 1
     return 1 if wrong else 0
 
 

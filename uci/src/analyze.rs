@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use cairn_engine::board::Board;
 use cairn_engine::moves::Move;
 use cairn_engine::piece::Side;
@@ -18,6 +18,7 @@ use crate::session::clock::SHORTEST;
 use crate::session::messages::{
     Answer, Cut, Ending, Event, GoControl, Job, SearchJob, SearcherSetup,
 };
+use crate::session::network;
 use crate::session::options::Settings;
 use crate::session::plan;
 use crate::session::worker::Worker;
@@ -76,9 +77,11 @@ pub struct End {
 /// stopped. Without a limit it goes on until then.
 ///
 /// # Errors
-/// When one of the root moves is illegal, or a thread cannot be started.
+/// When one of the root moves is illegal, the network of the options cannot be read, or a thread cannot be started.
 pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Analysis> {
     let started = Instant::now();
+    let loaded =
+        network::chosen(&mut options.eval_file.clone()).map_err(|refusal| anyhow!(refusal))?;
     let mut search_moves = Vec::new();
     for text in &limits.search_moves {
         match position.parse_uci(text) {
@@ -102,7 +105,12 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
     control.start_clock(started);
     let worker = Worker::spawn()?;
     worker.start(Job::Search(Box::new(SearchJob {
-        setup: SearcherSetup { style: options.style, hash_mib: options.hash_mib, clear: false },
+        setup: SearcherSetup {
+            style: options.style,
+            hash_mib: options.hash_mib,
+            clear: false,
+            loaded,
+        },
         board: position.clone(),
         limits: plan::engine_limits(options, limits, search_moves),
         soft: time_limits.soft,
@@ -219,7 +227,11 @@ impl Iterator for Analysis {
                 Some(Event::Done(Some(answer))) => self.end(&answer),
                 Some(Event::Done(None)) | None => self.has_ended = true,
                 Some(
-                    Event::Text(_) | Event::Failed(_) | Event::HashKept(_) | Event::Signature(_),
+                    Event::Text(_)
+                    | Event::Failed(_)
+                    | Event::HashKept(_)
+                    | Event::Signature(_)
+                    | Event::Loaded(_),
                 ) => {}
             }
         }

@@ -16,6 +16,7 @@
 //! signature            the short bench that tells builds apart
 //! openings             opening positions for testing
 //!
+//! session/files        the files that options name
 //! session/messages     what the threads say to each other
 //! session/reader       standard input, a thread
 //! session/writer       standard output, a thread
@@ -23,8 +24,8 @@
 //! session/level        UCI_Elo to nodes and overlooked moves
 //! session/wdl          scores to win, draw and loss chances
 //! session/clock        clocks to time limits
-//! session/files        the files that options name
 //! session/options      the table of options and their values
+//! session/network      the network that evaluates, read from a file
 //! session/plan         a `go` with the options to limits
 //! session/log          the option Debug Log File, a thread
 //! session/views        bench, perft, d, eval and help as text

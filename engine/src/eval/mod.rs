@@ -4,6 +4,7 @@
 
 pub mod endgame;
 pub mod network;
+mod network_file;
 pub mod neural;
 pub mod phase;
 pub mod tapered;

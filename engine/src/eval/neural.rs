@@ -1,12 +1,12 @@
 //! The evaluation by a network: the sums of its first layer follow the board.
 //!
 //! Moves are only noted down when they are made. When a position is to be evaluated, the sums that it needs
-//! are made from the last ones that were: columns of men that came are added and those of men that went are
-//! taken off, all in one pass. Many positions are never evaluated, as draws and cutoffs come first.
+//! are made from the last ones that were: columns of pieces that came are added and those of pieces that
+//! went are taken off, all in one pass. Many positions are never evaluated, as draws and cutoffs come first.
 //!
 //! A side sees the board mirrored by the half that its king stands on. When the king goes over to the other
-//! half, all men move in its eyes; the sums are then made from those of the last position that was seen that
-//! way, by what is different on the board.
+//! half, the inputs of all pieces change; the sums are then made from those of the last position with the king
+//! on that half, by what is different on the board.
 //!
 //! Sources: <https://www.chessprogramming.org/NNUE#Accumulator>; lazy updates and the cache by the king's
 //! place ("Finny tables", after the author of Koivisto) as in many engines.
@@ -23,12 +23,10 @@ use crate::square::Square;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-/// Where in a network's file its checksum stands, 8 bytes.
-const CHECKSUM_AT: usize = 40;
-
 /// A network laid out for speed.
 pub struct PackedNetwork {
     network: Network,
+    identity: NetworkIdentity,
     /// The blocks of a column.
     blocks: usize,
     columns: Vec<Block>,
@@ -47,6 +45,12 @@ impl PackedNetwork {
             columns: packed(network.columns(), hidden),
             column_bias: packed(network.column_bias(), hidden),
             output_weights: packed(network.output_weights(), hidden),
+            identity: NetworkIdentity {
+                hidden,
+                buckets: network.buckets(),
+                generation: network.generation(),
+                checksum: network.checksum(),
+            },
             network,
         })
     }
@@ -75,32 +79,43 @@ impl PackedNetwork {
 
     /// What tells the network from others.
     #[must_use]
-    pub fn identity(&self) -> NetworkIdentity {
-        NetworkIdentity {
-            hidden: self.network.hidden(),
-            buckets: self.network.buckets(),
-            generation: self.network.generation(),
-            checksum: self.checksum(),
-        }
+    pub const fn identity(&self) -> NetworkIdentity {
+        self.identity
     }
 
-    /// The bucket of a position with so many men left out.
+    /// Which set of output weights a position is evaluated with, from 0.
+    #[must_use]
+    pub fn bucket_of(&self, board: &Board) -> usize {
+        self.bucket(board, 0)
+    }
+
+    /// The bucket of a position with so many pieces left out.
     #[inline]
     fn bucket(&self, board: &Board, less: usize) -> usize {
         match self.network.buckets() {
             1 => 0,
-            buckets => network::bucket(men_on(board) - less, buckets),
+            buckets => network::bucket(piece_count(board) - less, buckets),
         }
-    }
-
-    fn checksum(&self) -> u64 {
-        let bytes = self.network.to_bytes();
-        bytes[CHECKSUM_AT..][..8].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
     }
 
     #[inline]
     fn column(&self, number: usize) -> &[Block] {
         &self.columns[number * self.blocks..(number + 1) * self.blocks]
+    }
+}
+
+/// Networks are equal if nothing tells them apart.
+impl PartialEq for PackedNetwork {
+    fn eq(&self, other: &PackedNetwork) -> bool {
+        self.identity == other.identity
+    }
+}
+
+impl Eq for PackedNetwork {}
+
+impl fmt::Debug for PackedNetwork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PackedNetwork({})", self.identity)
     }
 }
 
@@ -139,7 +154,7 @@ impl fmt::Display for NetworkIdentity {
     }
 }
 
-/// What each man is worth in a position: the evaluation less that of the position without it, from white's
+/// What each piece is worth in a position: the evaluation less that of the position without it, from white's
 /// view, by square. Nothing on empty squares and for kings.
 #[must_use]
 pub fn piece_values(network: &Arc<PackedNetwork>, board: &Board) -> Vec<(Square, Score)> {
@@ -158,28 +173,28 @@ pub fn piece_values(network: &Arc<PackedNetwork>, board: &Board) -> Vec<(Square,
     values
 }
 
-/// How many men stand on the board, kings too.
+/// How many pieces stand on the board, kings too.
 #[inline]
-fn men_on(board: &Board) -> usize {
+fn piece_count(board: &Board) -> usize {
     Side::ALL.iter().map(|&side| board.list(side).all().count_ones() as usize).sum()
 }
 
-/// Men on squares: those that came or went by a move, two at most.
+/// Pieces on squares: those that came or went by a move, two at most.
 #[derive(Clone, Copy, Debug)]
 struct Change {
-    men: [(Piece, Square); 2],
+    pieces: [(Piece, Square); 2],
     count: u8,
 }
 
 impl Change {
     const NONE: Change = {
         let nothing = (Piece::new(Side::White, Kind::King), Square::new(0, 0));
-        Change { men: [nothing; 2], count: 0 }
+        Change { pieces: [nothing; 2], count: 0 }
     };
 
     #[inline(always)]
     fn note(&mut self, piece: Piece, square: Square) {
-        self.men[usize::from(self.count & 1)] = (piece, square);
+        self.pieces[usize::from(self.count & 1)] = (piece, square);
         self.count += 1;
     }
 }
@@ -187,7 +202,7 @@ impl Change {
 /// What is known of a position on the way from where the evaluation began.
 #[derive(Clone, Copy, Debug)]
 struct Ply {
-    /// The men that went and came by the move that led here.
+    /// The pieces that went and came by the move that led here.
     went: Change,
     came: Change,
     /// How each side sees the board: what turns and mirrors a square number.
@@ -207,7 +222,7 @@ impl Ply {
 /// The sums of a position, and which one it was.
 #[derive(Clone)]
 struct Remembered {
-    men: [Option<Piece>; 64],
+    pieces: [Option<Piece>; 64],
     sums: Vec<Block>,
 }
 
@@ -236,12 +251,12 @@ impl Neural {
         let remembered = &mut self.remembered[side.index()][half];
         let (mut came, mut went) = ([0; 64], [0; 64]);
         let (mut coming, mut going) = (0, 0);
-        for (square, before) in Square::all().zip(&mut remembered.men) {
-            let man = board.piece_on(square);
-            if man == *before {
+        for (square, before) in Square::all().zip(&mut remembered.pieces) {
+            let after = board.piece_on(square);
+            if after == *before {
                 continue;
             }
-            if let Some(piece) = man {
+            if let Some(piece) = after {
                 came[coming] = feature(side, king, piece, square) as u16;
                 coming += 1;
             }
@@ -249,7 +264,7 @@ impl Neural {
                 went[going] = feature(side, king, piece, square) as u16;
                 going += 1;
             }
-            *before = man;
+            *before = after;
         }
         let columns = &self.network.columns;
         self.kernels.apply(&mut remembered.sums, columns, &came[..coming], &went[..going]);
@@ -289,9 +304,9 @@ impl Neural {
         let turn = here.turns[side.index()];
         let (came, went) = (&here.came, &here.went);
         let column = |change: &Change, number: usize| {
-            let (piece, square) = change.men[number];
-            let man = piece.compact_seen_by(side);
-            network.column(64 * man + usize::from(square.compact() ^ turn))
+            let (piece, square) = change.pieces[number];
+            let plane = piece.compact_seen_by(side);
+            network.column(64 * plane + usize::from(square.compact() ^ turn))
         };
         let (before, after) = sums.split_at_mut(2 * ply * blocks);
         let from = &before[(2 * ply - 2 + side.index()) * blocks..][..blocks];
@@ -389,7 +404,7 @@ impl Evaluator for Neural {
     type Weights = Arc<PackedNetwork>;
 
     fn of(board: &Board, weights: &Arc<PackedNetwork>) -> Neural {
-        let empty = Remembered { men: [None; 64], sums: weights.column_bias.clone() };
+        let empty = Remembered { pieces: [None; 64], sums: weights.column_bias.clone() };
         let turns = Side::ALL.map(|side| turn(side, board.king(side)));
         Neural {
             kernels: Kernels::new(),
@@ -576,14 +591,14 @@ mod tests {
     }
 
     #[test]
-    fn a_man_is_worth_what_the_network_misses_without_it() {
+    fn a_piece_is_worth_what_the_network_misses_without_it() {
         let network = random(32, 4);
         for fen in crate::bench::POSITIONS {
             let board = Board::from_fen(fen).unwrap();
             let view = if board.side_to_move() == Side::White { 1 } else { -1 };
             let whole = view * evaluate_reference(&network.network, &board);
             let values = piece_values(&network, &board);
-            assert_eq!(values.len(), men_on(&board) - 2, "{fen}");
+            assert_eq!(values.len(), piece_count(&board) - 2, "{fen}");
             for (square, value) in values {
                 if let Some(without) = board_without(&board, square) {
                     let rest = view * evaluate_reference(&network.network, &without);
@@ -593,17 +608,17 @@ mod tests {
         }
     }
 
-    /// The board without a man, unless that is no valid position.
+    /// The board without a piece, unless that is no valid position.
     fn board_without(board: &Board, square: Square) -> Option<Board> {
         let fen = board.to_fen();
         let mut fields = fen.split(' ');
         let (_, side) = (fields.next()?, fields.next()?);
         let row = |row: u8| -> String {
-            let men = (0..8).map(|file| Square::new(row, file)).map(|at| {
-                let man = board.piece_on(at).filter(|_| at != square);
-                man.map_or('1', Piece::letter)
+            let letters = (0..8).map(|file| Square::new(row, file)).map(|at| {
+                let piece = board.piece_on(at).filter(|_| at != square);
+                piece.map_or('1', Piece::letter)
             });
-            men.collect()
+            letters.collect()
         };
         let rows: Vec<String> = (0..8).map(row).collect();
         Board::from_fen(&format!("{} {side} - - 0 1", rows.join("/"))).ok()
@@ -625,10 +640,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_built_in_can_be_used() {
+    fn a_network_is_built_in() {
         let built_in = PackedNetwork::built_in().unwrap();
-        let again = PackedNetwork::built_in().unwrap();
-        assert_eq!(built_in.map(|one| one.identity()), again.map(|one| one.identity()));
+        assert!(built_in.is_some(), "without one the tables play");
     }
 
     #[test]

@@ -101,13 +101,6 @@ const LANES: [u64; 256] = {
     lanes
 };
 
-/// The vector instructions that board and search use on this processor, for people: `AVX-512`, or
-/// `scalar code` where it has none that they know.
-#[must_use]
-pub fn vector_instructions() -> &'static str {
-    if Avx512::new().is_some() { "AVX-512" } else { "scalar code" }
-}
-
 /// Code to compile with AVX-512 and run where the processor has it.
 pub(crate) trait Kernel {
     /// What it returns.

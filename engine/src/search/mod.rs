@@ -330,10 +330,21 @@ impl Searcher {
     /// # Errors
     /// If the memory can't be had.
     pub fn new(style: Style, hash_mib: usize) -> Result<Searcher, AllocationError> {
-        Ok(Searcher {
-            program: Program::new(style, hash_mib)?,
-            network: PackedNetwork::built_in().ok().flatten(),
-        })
+        // The build has checked what is built in, so there is no error to tell.
+        let built_in = PackedNetwork::built_in().ok().flatten();
+        Searcher::with_network(style, hash_mib, built_in)
+    }
+
+    /// The same with another network, or without one, evaluating by the tables.
+    ///
+    /// # Errors
+    /// If the memory can't be had.
+    pub fn with_network(
+        style: Style,
+        hash_mib: usize,
+        network: Option<Arc<PackedNetwork>>,
+    ) -> Result<Searcher, AllocationError> {
+        Ok(Searcher { program: Program::new(style, hash_mib)?, network })
     }
 
     /// The network that style Cairn evaluates with, if it does with one.
@@ -345,8 +356,17 @@ impl Searcher {
     /// Lets style Cairn evaluate with another network, or without one by its tables. What was learnt is
     /// forgotten, as it was said in other numbers.
     pub fn set_network(&mut self, network: Option<Arc<PackedNetwork>>) {
+        drop(self.set_network_until(network, &mut || false));
+    }
+
+    /// The same, forgetting as in [`Self::clear_until`].
+    pub fn set_network_until(
+        &mut self,
+        network: Option<Arc<PackedNetwork>>,
+        hurried: &mut dyn FnMut() -> bool,
+    ) -> Option<Remains> {
         self.network = network;
-        self.clear();
+        self.clear_until(hurried)
     }
 
     /// The style that plays.

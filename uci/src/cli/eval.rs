@@ -1,10 +1,10 @@
-//! `cairn eval`: the static evaluation of a position, term by term.
+//! `cairn eval`: the static evaluation of a position, piece by piece.
 
 use super::output::print;
 use super::{Failure, position};
-use crate::session::views;
+use crate::session::{network, views};
 
-/// Say what a position is worth before anything is searched, term by term
+/// Say what a position is worth before anything is searched, piece by piece, and which network says so
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The position; without it the starting position
@@ -13,5 +13,6 @@ pub(super) struct Arguments {
 
 /// Evaluates and prints.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    print(&(views::evaluation(&position(&arguments.fen)?) + "\n"))
+    let network = network::playing(None);
+    print(&(views::evaluation(&position(&arguments.fen)?, network.as_ref()) + "\n"))
 }

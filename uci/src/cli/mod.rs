@@ -10,6 +10,7 @@ mod datagen;
 mod eval;
 mod genfens;
 mod go;
+mod instructions;
 mod man;
 mod output;
 mod perft;
@@ -41,10 +42,14 @@ UCI commands as arguments, each carried out to its end:
   cairn \"position startpos\" \"go depth 5\"
   cairn \"genfens 10 seed 1 book None\"
 
+Environment:
+  CAIRN_SIMD  the vector instructions to search with, instead of the best there are: scalar,
+              neon, avx2 or avx512; 'cairn --version' says which are used
+
 Exit codes:
   0  all went well; a reader of the output that has seen enough is no error
   1  an error; for 'replay' a difference, for 'perft --suite' a count that disagrees
-  2  a command line that makes no sense, or for 'replay' no usable log
+  2  a command line or a CAIRN_SIMD that makes no sense here, or for 'replay' no usable log
   3  for 'replay': the log is incomplete, but the same as far as it goes";
 
 /// Cairn is a UCI chess engine. Without arguments it talks UCI on standard input and output.
@@ -96,7 +101,8 @@ impl Command {
 /// Runs the program with the given arguments, the program's own name left out.
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
-    let Err(failure) = dispatch(arguments) else { return ExitCode::SUCCESS };
+    let done = instructions::force().and_then(|()| dispatch(arguments));
+    let Err(failure) = done else { return ExitCode::SUCCESS };
     if failure.error.is::<ReaderGone>() {
         return ExitCode::from(failure.code);
     }

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use cairn_engine::InstructionSet;
+
 /// The commit that the program was built from; empty where that is not known.
 const COMMIT: &str = env!("CAIRN_COMMIT");
 
@@ -18,7 +20,7 @@ pub(super) fn short() -> &'static str {
 /// this processor.
 pub(super) fn long() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let used = cairn_engine::vector_instructions();
+        let used = InstructionSet::chosen();
         format!("{}\ncompiled for {}\nsearches with {used}", short(), compiled_for())
     });
     &TEXT

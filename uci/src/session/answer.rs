@@ -136,7 +136,12 @@ mod tests {
 
     fn job(fen: &str) -> SearchJob {
         SearchJob {
-            setup: SearcherSetup { style: Style::MicroMax, hash_mib: 1, clear: false },
+            setup: SearcherSetup {
+                style: Style::MicroMax,
+                hash_mib: 1,
+                clear: false,
+                loaded: None,
+            },
             board: Board::from_fen(fen).expect("a position"),
             limits: Limits::default(),
             soft: None,

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
+use cairn_engine::eval::PackedNetwork;
 use cairn_engine::piece::Side;
 use cairn_engine::search::{Control, Style};
 use crossbeam_channel::{Receiver, at, never, select};
@@ -20,9 +21,10 @@ use crate::protocol::{self, Command, Go, Position, Reply, quote};
 use crate::session::clock::TimeLimits;
 use crate::session::files::{FileAccess, FilePath};
 use crate::session::game::Game;
-use crate::session::log::{Log, Mark};
+use crate::session::log::{Log, Mark, NETWORK};
 use crate::session::messages::{Cut, Ending, Event, Job, SearchJob, SearcherSetup};
-use crate::session::options::{self, Settings, UciOption, When};
+use crate::session::network;
+use crate::session::options::{self, EVAL_FILE, Settings, UciOption, When};
 use crate::session::pending::{PendingCommand, PendingGo};
 use crate::session::plan;
 use crate::session::reader::{Arrival, Input, MAX_LINE};
@@ -73,6 +75,8 @@ enum Activity {
     Search(Box<PendingGo>),
     /// Applying the options to the searcher, with the flag that tells it to hurry.
     Prepare(Arc<AtomicBool>),
+    /// Reading a network; with the `EvalFile` before it.
+    Load(FilePath),
     /// A command beyond UCI.
     Console(PendingCommand),
 }
@@ -92,6 +96,8 @@ pub struct Controller {
     writer: Writer,
     manner: Manner,
     settings: Settings,
+    /// The network that evaluates, if it is not the one that is built in.
+    loaded: Option<Arc<PackedNetwork>>,
     /// What the searcher was last set up for.
     prepared: Option<SearcherSetup>,
     game: Game,
@@ -120,6 +126,7 @@ impl Controller {
             writer,
             manner,
             settings: Settings::default(),
+            loaded: None,
             prepared: None,
             game: Game::default(),
             activity: None,
@@ -148,6 +155,8 @@ impl Controller {
         for (name, path) in files {
             self.settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal))?;
         }
+        let network = network::chosen(&mut self.settings.eval_file);
+        self.loaded = network.map_err(|refusal| anyhow!(refusal))?;
         self.settings.files = FileAccess::Closed;
         self.script = Some(Script { endings, told: Box::new(told) });
         self.begin_log();
@@ -287,6 +296,12 @@ impl Controller {
             Command::IsReady if matches!(self.activity, Some(Activity::Prepare(_))) => {
                 return Some(order);
             }
+            // Which network plays is not known yet.
+            Command::IsReady | Command::Eval
+                if matches!(self.activity, Some(Activity::Load(_))) =>
+            {
+                return Some(order);
+            }
             Command::IsReady => self.reply(Reply::ReadyOk),
             Command::Uci | Command::Debug(_) | Command::Display | Command::Eval | Command::Help => {
                 return self.carry_out_idle(order);
@@ -368,7 +383,11 @@ impl Controller {
                 let text = views::display(self.game.board(), self.settings.chess960);
                 self.reply(Reply::Text(text));
             }
-            Command::Eval => self.reply(Reply::Text(views::evaluation(self.game.board()))),
+            Command::Eval => {
+                let network = network::playing(self.loaded.as_ref());
+                let text = views::evaluation(self.game.board(), network.as_ref());
+                self.reply(Reply::Text(text));
+            }
             Command::Help => self.reply(Reply::Text(views::help())),
             Command::Quit => self.ended = true,
             // No search runs.
@@ -412,14 +431,49 @@ impl Controller {
     /// Sets an option and sends the remark on it, if any.
     fn set_option(&mut self, name: &str, value: Option<&str>) {
         let log_file = self.settings.log_file.clone();
-        match self.settings.set(name, value) {
-            Ok(None) => {}
-            Ok(Some(remark)) => self.tell(remark),
-            Err(refusal) => self.tell(refusal),
+        let eval_file = self.settings.eval_file.clone();
+        let set = self.settings.set(name, value);
+        let is_set = set.is_ok();
+        if let Err(text) | Ok(Some(text)) = set {
+            self.tell(text);
         }
         if self.settings.log_file != log_file {
             self.close_log();
             self.begin_log();
+        }
+        if is_set && name.eq_ignore_ascii_case(EVAL_FILE) {
+            match self.settings.eval_file.clone() {
+                // Nothing to read.
+                path if path.is_empty() => {
+                    self.take_network(None);
+                    self.renew_network();
+                }
+                path => self.start(Activity::Load(eval_file), Job::Load(path)),
+            }
+        }
+    }
+
+    /// Takes a network for the searches to come, or the one that is built in, and says which one plays.
+    fn take_network(&mut self, loaded: Option<Arc<PackedNetwork>>) {
+        let origin = if loaded.is_some() { "read from the file" } else { "built in" };
+        let identity = network::identity(loaded.as_ref());
+        if identity != network::identity(self.loaded.as_ref()) {
+            self.loaded = loaded;
+            if let Some(log) = &self.log {
+                log.fact(&format!("{NETWORK} {identity}"));
+            }
+        } else if loaded.is_none() {
+            // A GUI that sets all options to their defaults changes nothing.
+            return;
+        }
+        self.tell(format!("the network that plays: {identity}, {origin}"));
+    }
+
+    /// Gives another network to a searcher that was there already, which empties its table, as long as no clock
+    /// runs.
+    fn renew_network(&mut self) {
+        if self.prepared.as_ref().is_some_and(|prepared| prepared.loaded != self.loaded) {
+            self.prepare();
         }
     }
 
@@ -430,7 +484,8 @@ impl Controller {
         if path.is_empty() {
             return;
         }
-        match Log::begin(&path, &self.settings, self.game.described()) {
+        let network = network::identity(self.loaded.as_ref());
+        match Log::begin(&path, &self.settings, &network, self.game.described()) {
             Ok(log) => {
                 let waiting = self.queue.iter().filter_map(|order| match &order.what {
                     What::Command(command) => Some((order.at, command.to_string())),
@@ -575,6 +630,7 @@ impl Controller {
             style: self.settings.style,
             hash_mib: self.settings.hash_mib,
             clear: self.settings.clear_hash,
+            loaded: self.loaded.clone(),
         }
     }
 
@@ -594,7 +650,7 @@ impl Controller {
                 self.release();
             }
             Some(Activity::Console(command)) => command.control().stop(),
-            Some(Activity::Prepare(_)) | None => {}
+            Some(Activity::Prepare(_) | Activity::Load(_)) | None => {}
         }
     }
 
@@ -638,11 +694,25 @@ impl Controller {
                     log.fact(&format!("bench {nodes}"));
                 }
             }
+            Event::Loaded(Ok((loaded, path))) => {
+                self.settings.eval_file = path;
+                self.take_network(loaded);
+            }
+            Event::Loaded(Err(refusal)) => {
+                if let Some(Activity::Load(before)) = &mut self.activity {
+                    self.settings.eval_file = std::mem::take(before);
+                }
+                self.tell(format!("{refusal}; the network that plays is kept"));
+            }
             Event::Done(answer) => {
                 match (&mut self.activity, answer) {
                     (Some(Activity::Search(search)), Some(answer)) => {
                         search.finish(answer);
                         self.release();
+                    }
+                    (Some(Activity::Load(_)), _) => {
+                        self.activity = None;
+                        self.renew_network();
                     }
                     _ => self.activity = None,
                 }

@@ -5,9 +5,11 @@
 //! with [`FileAccess::path`], and a replay that has closed its access gets no path out of a log: there is
 //! nothing that it could open, whatever option the path was meant for.
 
+use std::env;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::process;
 use std::str::FromStr;
 
@@ -67,18 +69,38 @@ impl FilePath {
         self.checksum
     }
 
-    /// Loads the file and notes its checksum, which a log keeps.
+    /// Loads the file and notes its checksum, which a log keeps. A relative path is looked for in the current
+    /// folder and then in the program's, as a GUI may start the program anywhere.
     ///
     /// # Errors
-    /// When it cannot be read, or is no regular file.
-    pub fn load(&mut self) -> io::Result<Vec<u8>> {
-        if !fs::metadata(&self.text)?.is_file() {
+    /// When it cannot be read, is no regular file, or has more than `longest` bytes.
+    pub fn load(&mut self, longest: u64) -> io::Result<Vec<u8>> {
+        let path = self.found();
+        // Asked before it is opened: a pipe would block for good, and a device may never end.
+        let metadata = fs::metadata(&path)?;
+        if metadata.is_dir() {
+            return Err(io::Error::other("it is a folder"));
+        }
+        if !metadata.is_file() {
             return Err(no_regular_file());
         }
         let mut bytes = Vec::new();
-        File::open(&self.text)?.read_to_end(&mut bytes)?;
+        File::open(&path)?.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > longest {
+            return Err(io::Error::other(format!("it has more than {longest} bytes")));
+        }
         self.checksum = Some(Checksum::of(&bytes));
         Ok(bytes)
+    }
+
+    /// Where the file lies.
+    fn found(&self) -> PathBuf {
+        let here = PathBuf::from(&self.text);
+        let beside = || Some(env::current_exe().ok()?.parent()?.join(&self.text));
+        match beside() {
+            Some(beside) if !here.exists() && beside.exists() => beside,
+            _ => here,
+        }
     }
 
     /// Creates the file, empty. `{pid}` in the path becomes the process id, so that several processes can

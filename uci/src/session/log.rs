@@ -5,6 +5,7 @@
 //! # >> came in, << went out, == was found out; with the seconds since the log began
 //! engine Cairn 0.1.0
 //! option Hash = 16
+//! network generation 1, 64 neurons, 1 bucket, checksum 0123456789abcdef
 //! position startpos moves e2e4
 //! begin
 //! 0.004217 == bench 19526
@@ -15,11 +16,12 @@
 //! 0.204533 == end
 //! ```
 //!
-//! The header has the program's name, all options, and the position at the beginning of the log, when
-//! the hash table is empty. Each search has a line `== search` just before its `bestmove`: `ended` by
-//! its own limits or `cut` by a clock or a `stop`, and at how many nodes. A file that an option names
-//! and that was loaded has a line `loaded <option> = <checksum>` behind the option in the header, or
-//! `== loaded` later on: a replay is given the file anew and knows it by its checksum. A log without `== end` was
+//! The header has the program's name, all options, the network that plays, and the position at the beginning
+//! of the log, when the hash table is empty. Another network later on is a line `== network`. Each search
+//! has a line `== search` just before its `bestmove`: `ended` by its own limits or `cut` by a clock or a
+//! `stop`, and at how many nodes. A file that an option names and that was loaded has a line
+//! `loaded <option> = <checksum>` behind the option in the header, or `== loaded` later on: a replay is
+//! given the file anew and knows it by its checksum. A log without `== end` was
 //! broken off. The bench is the short one of [`crate::signature`]. Lines stand in the order in which
 //! they took effect.
 //!
@@ -45,6 +47,9 @@ pub const ANY_TITLE: &str = "Cairn log ";
 
 /// Stands between an option and its value.
 pub const IS: &str = " = ";
+
+/// Stands before what tells the network that plays from others: in the header, and where it changes.
+pub const NETWORK: &str = "network";
 
 /// Begins what tells of a file that was loaded: an option, and the checksum of the file.
 pub const LOADED: &str = "loaded";
@@ -98,7 +103,12 @@ impl Log {
     ///
     /// # Errors
     /// When the file cannot be created or the thread cannot be started.
-    pub fn begin(path: &FilePath, settings: &Settings, position: &Position) -> io::Result<Log> {
+    pub fn begin(
+        path: &FilePath,
+        settings: &Settings,
+        network: &str,
+        position: &Position,
+    ) -> io::Result<Log> {
         let file = path.create()?;
         let (lines, queue) = unbounded();
         // Carries a failure and nothing else; closed at the end of the thread.
@@ -109,7 +119,7 @@ impl Log {
             }
         })?;
         let log = Log { began: Instant::now(), lines, failures, searches: 0 };
-        log.send(header(settings, position));
+        log.send(header(settings, network, position));
         Ok(log)
     }
 
@@ -174,7 +184,7 @@ impl Log {
 }
 
 /// The header of a log.
-fn header(settings: &Settings, position: &Position) -> String {
+fn header(settings: &Settings, network: &str, position: &Position) -> String {
     let mut text = format!(
         "{TITLE}\n\
          # >> came in, << went out, == was found out; with the seconds since the log began\n\
@@ -191,7 +201,7 @@ fn header(settings: &Settings, position: &Position) -> String {
             let _ = writeln!(text, "{LOADED} {}{IS}{checksum}", option.name);
         }
     }
-    let _ = writeln!(text, "{position}\n{BEGIN}");
+    let _ = writeln!(text, "{NETWORK} {network}\n{position}\n{BEGIN}");
     text
 }
 

@@ -1,15 +1,17 @@
 //! What the threads say to each other: jobs for the worker, its events, and what both share about a `go`.
 //!
-//! Nothing of the session is imported here, so every file of it may use this one.
+//! Of the session only paths are imported here, so every file above them may use this one.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use cairn_engine::board::Board;
+use cairn_engine::eval::PackedNetwork;
 use cairn_engine::search::{Control, Limits, Style};
 
 use crate::protocol::{Info, OpeningsRequest};
+use crate::session::files::FilePath;
 
 /// The stack of every thread that searches or counts moves, in bytes. Deep recursion must not depend on
 /// the system's default; the unused part costs no memory.
@@ -31,6 +33,8 @@ pub enum Job {
         /// Set when somebody waits: then the hash table is not given its memory now.
         hurry: Arc<AtomicBool>,
     },
+    /// Reads the network in the file that the option `EvalFile` names.
+    Load(FilePath),
     /// Runs a `go`.
     Search(Box<SearchJob>),
     /// Counts the legal move tree.
@@ -63,7 +67,7 @@ pub enum Job {
 }
 
 /// What the options ask of the searcher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearcherSetup {
     /// Which search plays.
     pub style: Style,
@@ -71,6 +75,8 @@ pub struct SearcherSetup {
     pub hash_mib: usize,
     /// Whether the hash table has to be cleared.
     pub clear: bool,
+    /// The network to evaluate with, if it is not the one that is built in.
+    pub loaded: Option<Arc<PackedNetwork>>,
 }
 
 /// The point at which a search ended.
@@ -144,6 +150,8 @@ pub enum Event {
     HashKept(usize),
     /// The nodes of the short bench.
     Signature(u64),
+    /// The network that was read and its path, or what is wrong with its file.
+    Loaded(Result<(Option<Arc<PackedNetwork>>, FilePath), String>),
     /// The job is done; a search has an answer.
     Done(Option<Answer>),
 }

@@ -18,6 +18,7 @@ pub mod game;
 pub mod level;
 pub mod log;
 pub mod messages;
+pub mod network;
 pub mod options;
 pub mod pending;
 pub mod plan;

@@ -131,7 +131,7 @@ pub struct Settings {
     pub syzygy_probe_limit: u32,
     /// Wins in the tables that the 50-move rule spoils are draws.
     pub syzygy_50_move_rule: bool,
-    /// The file of the network that evaluates; empty if there is none.
+    /// The file of the network that evaluates; empty for the one that is built in.
     pub eval_file: FilePath,
     /// Where the log goes; empty if there is none.
     pub log_file: FilePath,
@@ -166,6 +166,9 @@ pub const DEFAULT_HASH: usize = 16;
 
 /// The largest hash table that is accepted, in MiB: 64 GiB.
 const MAX_HASH: i64 = 65_536;
+
+/// The option that names the network's file.
+pub const EVAL_FILE: &str = "EvalFile";
 
 /// The default of Move Overhead, in milliseconds.
 const DEFAULT_OVERHEAD: i64 = 10;
@@ -278,13 +281,12 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
         when: When::Idle,
     },
     UciOption {
-        name: "EvalFile",
-        doc: "The file of a network that evaluates; none is read yet.",
+        name: EVAL_FILE,
+        doc: "The file of a network that evaluates; empty for the one that is built in.",
         kind: OptionKind::File {
             set: |settings, path| {
                 settings.eval_file = path;
-                (!settings.eval_file.is_empty())
-                    .then_some("networks are not read yet; the path is kept")
+                None
             },
             get: |settings| &settings.eval_file,
         },
@@ -744,15 +746,14 @@ mod tests {
             ("Syzygy50MoveRule", Some("false")),
             ("Debug Log File", Some("/tmp/a log")),
             ("style", Some("micromax")),
+            ("evalfile", Some("\"/a net\"")),
         ] {
             assert_eq!(settings.set(name, value), Ok(None), "{name}");
         }
-        for (name, path) in [("SyzygyPath", "/a b/c:d"), ("EvalFile", "/a net")] {
-            let remark = settings.set(name, Some(path)).expect("taken");
-            assert!(remark.expect("a remark").contains("not read yet"));
-            assert_eq!(settings.set(name, Some("")), Ok(None));
-            settings.set(name, Some(path)).expect("taken");
-        }
+        let remark = settings.set("SyzygyPath", Some("/a b/c:d")).expect("taken");
+        assert!(remark.expect("a remark").contains("not read yet"));
+        assert_eq!(settings.set("SyzygyPath", Some("")), Ok(None));
+        settings.set("SyzygyPath", Some("/a b/c:d")).expect("taken");
         assert_eq!(settings, wanted);
     }
 

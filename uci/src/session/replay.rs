@@ -11,12 +11,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
+use cairn_engine::eval::PackedNetwork;
 
 use crate::protocol::{self, Command, Reply, quote};
 use crate::session::controller::{Controller, Manner};
 use crate::session::files::Checksum;
-use crate::session::log::{ANY_TITLE, BEGIN, END, IS, LOADED, Mark, TITLE};
+use crate::session::log::{ANY_TITLE, BEGIN, END, IS, LOADED, Mark, NETWORK, TITLE};
 use crate::session::messages::{Cut, Ending, STACK};
+use crate::session::network;
 use crate::session::options::{OptionKind, Settings, UciOption};
 use crate::session::reader::{self, MAX_LINE};
 use crate::session::writer::Writer;
@@ -32,6 +34,9 @@ const MAX_LOG_LINE: u64 = 4 * MAX_LINE as u64;
 /// The longest log that is read, in bytes: months of games.
 const MAX_LOG: u64 = 1 << 30;
 
+/// The longest file that is loaded for a replay, in bytes.
+const MAX_LOADED: u64 = 1 << 30;
+
 /// Whether a line is the first of a log, of whatever version.
 fn has_title(line: &str) -> bool {
     line.trim_start_matches(BYTE_ORDER_MARK).starts_with(ANY_TITLE)
@@ -44,6 +49,8 @@ pub struct Session {
     engine: String,
     /// The node count of its short bench.
     bench: Option<u64>,
+    /// What tells the network that played from others.
+    network: Option<String>,
     /// The input that has an effect on searches.
     actions: Vec<Action>,
     /// The searches that were answered.
@@ -227,13 +234,29 @@ impl Session {
             if path.is_empty() {
                 bail!("a file was loaded for {name}: give it anew, --option {name}=FILE");
             }
-            path.load().with_context(|| format!("cannot read '{}'", quote(path.text())))?;
+            path.load(MAX_LOADED)
+                .with_context(|| format!("cannot read '{}'", quote(path.text())))?;
             if path.checksum() != Some(*logged) {
                 bail!("'{}' is not the file that was loaded for {name}", quote(path.text()));
             }
         }
+        let given_network = network::chosen(&mut settings.eval_file);
+        self.check_network(given_network.map_err(|refusal| anyhow!(refusal))?.as_ref())?;
         self.given = given;
         Ok(self)
+    }
+
+    /// Makes sure that the network plays that played in the session.
+    fn check_network(&self, given: Option<&Arc<PackedNetwork>>) -> Result<()> {
+        let plays = network::identity(given);
+        match &self.network {
+            Some(played) if *played != plays => bail!(
+                "it was played with another network ({}) than this one ({plays}): give it, \
+                 --option EvalFile=FILE",
+                quote(played)
+            ),
+            _ => Ok(()),
+        }
     }
 
     /// Repeats the session up to the first difference.
@@ -349,6 +372,7 @@ impl Parser {
                 LOADED => {
                     self.take_loaded(rest).with_context(|| format!("line {number} of the log"))?;
                 }
+                NETWORK => self.session.network = Some(rest.to_owned()),
                 "position" => self.take_position(line),
                 _ if line == BEGIN => return Ok(()),
                 _ => bail!("line {number} is damaged: '{}'", quote(line)),
@@ -463,6 +487,7 @@ impl Parser {
                     search.end_line = (number, text.to_owned());
                 }
             }
+            [NETWORK, ..] => bail!("another network plays from here on, but a replay has one"),
             [LOADED, ..] => self.take_loaded(text[LOADED.len()..].trim_start())?,
             [END] => self.is_whole = true,
             _ => bail!("damaged: nobody knows what this means"),

@@ -1,16 +1,20 @@
 //! Commands beyond UCI as text: `bench`, `perft`, `d`, `eval` and `help`.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::Result;
 use cairn_engine::board::Board;
+use cairn_engine::eval::neural::piece_values;
 use cairn_engine::eval::phase::FULL_PHASE;
 use cairn_engine::eval::tapered::{KINDS, Terms, Worth};
+use cairn_engine::eval::{Evaluator, Neural, PackedNetwork, raw_eval};
 use cairn_engine::piece::{Kind, Side};
 use cairn_engine::search::Control;
 use cairn_engine::search::micromax::root_balance;
+use cairn_engine::square::Square;
 use cairn_engine::{bench, perft};
 
 use crate::protocol::notation::pawns;
@@ -89,13 +93,82 @@ pub fn display(board: &Board, chess960: bool) -> String {
     text
 }
 
-/// The static evaluation term by term, from white's view.
+/// The static evaluation of both styles, from white's view: that of the network piece by piece, or without
+/// one that of the tables term by term.
 #[must_use]
-pub fn evaluation(board: &Board) -> String {
+pub fn evaluation(board: &Board, network: Option<&Arc<PackedNetwork>>) -> String {
+    let mut text = match network {
+        Some(network) => evaluation_by_network(board, network),
+        None => evaluation_by_tables(board),
+    };
+    let balance = match board.side_to_move() {
+        Side::White => root_balance(board),
+        Side::Black => -root_balance(board),
+    };
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "\n\nStyle MicroMax: {}\n\
+         Material, from white's view: {}; before it searches it knows nothing else",
+        micromax_material(board),
+        pawns(balance),
+    );
+    text
+}
+
+/// Which network it is, what it finds each piece worth, and what it says of the position.
+fn evaluation_by_network(board: &Board, network: &Arc<PackedNetwork>) -> String {
+    let view = if board.side_to_move() == Side::White { 1 } else { -1 };
+    let mut eval = Neural::of(board, network);
+    let said = view * eval.evaluate(board);
+    let total = view * raw_eval(&mut eval, board);
+    let identity = network.identity();
+    let pieces = Square::all().filter(|&square| board.piece_on(square).is_some()).count();
+    format!(
+        "Style Cairn: a network of {identity}\n\
+         What each piece is worth, white's counted up: the evaluation less that without the piece\n\
+         {}\n\
+         bucket {} of {}, for {pieces} pieces; the network says {}; a driven king: {}\n\
+         Evaluation of style Cairn, from white's view: {}",
+        diagram_of_values(board, &piece_values(network, board)),
+        network.bucket_of(board) + 1,
+        identity.buckets,
+        pawns(said),
+        pawns(total - said),
+        pawns(total),
+    )
+}
+
+/// A diagram with a number below each piece.
+fn diagram_of_values(board: &Board, values: &[(Square, i32)]) -> String {
+    let line = format!("    +{}\n", "-------+".repeat(8));
+    let mut text = line.clone();
+    for row in 0..8 {
+        let squares = (0..8).map(|file| Square::new(row, file));
+        let _ = write!(text, "  {} |", 8 - row);
+        for square in squares.clone() {
+            let letter = board.piece_on(square).map_or(' ', |piece| piece.letter());
+            let _ = write!(text, "{letter:^7}|");
+        }
+        text.push_str("\n    |");
+        for square in squares {
+            let value = values.iter().find(|(at, _)| *at == square);
+            let value = value.map_or(String::new(), |&(_, value)| pawns(value));
+            let _ = write!(text, "{value:^7}|");
+        }
+        text.push('\n');
+        text.push_str(&line);
+    }
+    let files: String = ('a'..='h').map(|file| format!("{file:^8}")).collect();
+    text + "    " + files.trim_end()
+}
+
+/// The terms of the tables.
+fn evaluation_by_tables(board: &Board) -> String {
     const NAMES: [&str; KINDS] = ["pawns", "knights", "bishops", "rooks", "queens", "king"];
     let terms = Terms::of(board);
     let mut text = String::from(
-        "Style Cairn: men on their squares, middle game and endgame\n           \
+        "Style Cairn, without a network: pieces on their squares, middle game and endgame\n           \
          -------- white -------- -------- black -------- -- difference -\n",
     );
     let mut row = |name: &str, [white, black]: [Worth; 2]| {
@@ -115,22 +188,14 @@ pub fn evaluation(board: &Board) -> String {
         row(name, by_side(kind));
     }
     row("together", Side::ALL.map(|side| terms.sum(side)));
-    let for_white = |value: i32| match board.side_to_move() {
-        Side::White => pawns(value),
-        Side::Black => pawns(-value),
-    };
     let _ = write!(
         text,
         "middle game: {} of {FULL_PHASE} parts; the move: {}; a driven king: {}\n\
-         Evaluation of style Cairn, from white's view: {}\n\n\
-         Style MicroMax: {}\n\
-         Material, from white's view: {}; before it searches it knows nothing else",
+         Evaluation of style Cairn, from white's view: {}",
         terms.phase,
         pawns(terms.tempo),
         pawns(terms.driven),
         pawns(terms.total),
-        micromax_material(board),
-        for_white(root_balance(board)),
     );
     text
 }
@@ -174,6 +239,26 @@ pub fn help() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_network_the_terms_of_the_tables_are_shown() {
+        let shown = |side: &str| {
+            let board = Board::from_fen(&format!("4k3/p7/8/8/8/8/8/Q3K3 {side} - - 0 1"));
+            evaluation(&board.expect("a position"), None)
+        };
+        let (white, black) = (shown("w"), shown("b"));
+        for text in [&white, &black] {
+            let totals: Vec<&str> = text.lines().filter(|line| line.contains("view: ")).collect();
+            assert_eq!(totals.len(), 2, "{text}");
+            assert!(totals.iter().all(|line| line.contains("view: +")), "{text}");
+            let queens = text.lines().find(|line| line.starts_with("queens")).expect("a term");
+            assert_eq!(queens.split_whitespace().count(), 7, "{queens}");
+            assert!(text.contains("4 of 24 parts"), "{text}");
+        }
+        // Only the move is another's.
+        let lines = || white.lines().zip(black.lines());
+        assert_eq!(lines().filter(|(white, black)| white != black).count(), 2, "{white}{black}");
+    }
 
     #[test]
     fn divide_ends_with_the_total() {

@@ -15,6 +15,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::openings;
 use crate::session::messages::{Answer, Event, Job, STACK, SearchJob, SearcherSetup};
+use crate::session::network;
 use crate::session::options::DEFAULT_HASH;
 use crate::session::views;
 use crate::session::watch::Watch;
@@ -89,6 +90,10 @@ impl Workbench {
             Job::Prepare { setup, hurry } => {
                 self.prepare(&setup, &mut || hurry.load(Ordering::Relaxed));
             }
+            Job::Load(mut path) => {
+                let read = network::chosen(&mut path).map(|network| (network, path));
+                self.tell(Event::Loaded(read));
+            }
             Job::Perft { board, depth, chess960, control } => {
                 views::divide(&board, depth, chess960, control.stop_flag(), &mut print);
             }
@@ -154,9 +159,15 @@ impl Workbench {
                 (searcher, is_new)
             }
         };
-        if (is_new || setup.clear)
-            && let Some(old) = searcher.clear_until(hurried)
-        {
+        let network = network::playing(setup.loaded.as_ref());
+        let old = if searcher.network() != network.as_ref() {
+            searcher.set_network_until(network, hurried)
+        } else if is_new || setup.clear {
+            searcher.clear_until(hurried)
+        } else {
+            None
+        };
+        if let Some(old) = old {
             discard(old);
         }
         Some(self.searcher.insert(searcher))
@@ -164,12 +175,14 @@ impl Workbench {
 
     /// A new searcher with the hash size asked for, else the default size, else the smallest.
     fn first_searcher(&self, setup: &SearcherSetup) -> Option<Searcher> {
-        let error = match Searcher::new(setup.style, setup.hash_mib) {
+        let network = network::playing(setup.loaded.as_ref());
+        let with = |mib| Searcher::with_network(setup.style, mib, network.clone());
+        let error = match with(setup.hash_mib) {
             Ok(searcher) => return Some(searcher),
             Err(error) => error,
         };
         for mib in [DEFAULT_HASH.min(setup.hash_mib), 1] {
-            if let Ok(searcher) = Searcher::new(setup.style, mib) {
+            if let Ok(searcher) = with(mib) {
                 self.note(format!("{error}; the hash table has {mib} MiB"));
                 self.tell(Event::HashKept(mib));
                 return Some(searcher);
@@ -184,7 +197,8 @@ impl Workbench {
         if (searcher.style(), searcher.hash_mib()) == (setup.style, setup.hash_mib) {
             return false;
         }
-        if let Ok(new) = Searcher::new(setup.style, setup.hash_mib) {
+        let network = searcher.network().cloned();
+        if let Ok(new) = Searcher::with_network(setup.style, setup.hash_mib, network) {
             discard(mem::replace(searcher, new));
             return true;
         }
