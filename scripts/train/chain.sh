@@ -20,12 +20,13 @@ folder=$(cd "$1" && pwd)
 threads=${2:-2}
 
 # generation  player  games  settings of the games  settings of the training
-# A player is a commit, or "here" for the working tree. It plays with the network of the generation before;
-# that of generation 1 has square tables, and all networks learn from the games of all generations up to theirs.
+# A player is a commit, or "here" for the working tree; HEAD stays what it is when the player is built. It
+# plays with the network of the generation before, that of generation 1 with what its sources have: square
+# tables. A network learns from the games of all generations up to its own.
 if [ "$small" ]; then
     profile=checked
-    generations="1 here 120 --nodes 100 --seed 1 : --hidden 8 --epochs 3 --batch 256
-2 here 60 --nodes 100 --seed 2 : --hidden 8 --epochs 3 --batch 256"
+    generations="1 here 300 --nodes 100 --seed 1 : --hidden 8 --epochs 12 --batch 256 --lr 0.01 --validation-share 0.1
+2 here 200 --nodes 100 --seed 2 : --hidden 8 --epochs 12 --batch 256 --lr 0.01 --validation-share 0.1"
 else
     profile=release
     generations="1 64e5033e398cdf0719ba30def8ff5bcb7c23db07 75125 --nodes 1500 --seed 20261122 : --hidden 128 --epochs 30
@@ -37,6 +38,8 @@ build_player() {
     local generation=$1 commit=$2 tree=$PWD network=$folder/net$(($1 - 1)).net
     if [ "$commit" != here ]; then
         tree=$folder/tree
+        # In the other tree HEAD is something else.
+        commit=$(git rev-parse --verify "$commit^{commit}")
         [ -e "$tree" ] || git worktree add --force --detach "$tree" "$commit"
         git -C "$tree" checkout --quiet --force "$commit"
     fi
@@ -79,7 +82,12 @@ if [ -z "$small" ]; then
     exit
 fi
 
-# What was made is what plays: another network, another count of nodes.
-counts=$(for player in 1 2; do "$folder/player$player" bench 2>/dev/null | tail -n 1; done | cut -d' ' -f1)
-printf '== bench of both players: %s\n' "$(tr '\n' ' ' <<<"$counts")"
-[ "$(sort -u <<<"$counts" | wc -l)" = 2 ]
+# The network has learned something, and what was made is what plays: the scores are others.
+value() { "$train" check "$network" | sed -n "s/^$1: //p"; }
+queen=$(($(value "a queen up") - $(value "start position")))
+scores() { "$folder/player$1" go nodes 2000 | awk '{ print $3 }'; }
+if [ "$queen" -lt 100 ] || [ "$(scores 1)" = "$(scores 2)" ]; then
+    printf 'a queen up is worth %s centipawns; scores of the players:\n%s\n%s\n' "$queen" "$(scores 1)" "$(scores 2)"
+    exit 1
+fi
+printf '== all steps were made: a queen up is worth %s centipawns\n' "$queen"

@@ -439,7 +439,8 @@ pub(crate) fn mean_error(
         });
         errors.sum()
     });
-    errors.into_iter().sum::<f64>() / positions.len().max(1) as f64
+    let sum = errors.into_iter().fold(0.0, |sum, error| sum + error);
+    sum / positions.len().max(1) as f64
 }
 
 /// The numbers of one step of AdamW.
