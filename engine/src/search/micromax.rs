@@ -470,6 +470,8 @@ impl MicroMax {
             last = Some(*iteration);
             // One that the cap has ended leaves no nodes for further lines.
             let searched = if run.stopped { 1 } else { count };
+            // Before the further lines, whose entries a repetition may have more or fewer of.
+            let hash_full = run.hash_full();
             let before = std::mem::take(&mut lines);
             lines = run.lines(&root, iteration, searched);
             if iteration.best.is_some() {
@@ -477,7 +479,8 @@ impl MicroMax {
             }
             let mut verdict = Verdict::Continue;
             for (line, rank) in lines.iter().zip(1..) {
-                if run.report(iteration.nodes, line, rank, false, sink) == Verdict::Stop {
+                if run.report(iteration.nodes, hash_full, line, rank, false, sink) == Verdict::Stop
+                {
                     verdict = Verdict::Stop;
                 }
             }
@@ -527,7 +530,7 @@ impl MicroMax {
         run.deepen(&equal, budget, &mut |run, iteration| {
             last = Some(*iteration);
             let line = RootLine::new(iteration.score, iteration.depth, &[]);
-            run.report(iteration.nodes, &line, 1, true, sink)
+            run.report(iteration.nodes, run.hash_full(), &line, 1, true, sink)
         });
         if let Some(Iteration { nodes, best: Some((from, to)), .. }) = last {
             outcome.best = legal_move(root.board, (from.raw(), to.raw()));
@@ -718,18 +721,23 @@ impl<'a> Run<'a> {
         found
     }
 
+    /// How full the table is of this search, in permill.
+    fn hash_full(&self) -> u32 {
+        self.table.map_or(0, |table| {
+            let generation = table.generation();
+            table.fill(|entry| entry.generation == generation)
+        })
+    }
+
     fn report(
         &self,
         nodes: u64,
+        hash_full: u32,
         line: &RootLine,
         multi_pv: usize,
         silent: bool,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Verdict {
-        let hash_full = self.table.map_or(0, |table| {
-            let generation = table.generation();
-            table.fill(|entry| entry.generation == generation)
-        });
         sink(&Report {
             depth: line.depth,
             seldepth: None,

@@ -12,6 +12,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_engine::eval::PackedNetwork;
+use cairn_engine::search::Style;
 
 use crate::protocol::{self, Command, Reply, quote};
 use crate::session::controller::{Controller, Manner};
@@ -102,6 +103,8 @@ impl LoggedSearch {
 struct LoggedSearch {
     position: String,
     go: String,
+    /// It is one of style MicroMax.
+    is_micromax: bool,
     /// How it ended; missing until that is read.
     ending: Option<Ending>,
     /// The line that says so, with its number in the log.
@@ -311,6 +314,8 @@ struct Parser {
     session: Session,
     /// The last position that came in.
     position: String,
+    /// Style MicroMax is chosen.
+    is_micromax: bool,
     /// The searches not answered yet, with their index in the actions.
     asked: VecDeque<(usize, LoggedSearch)>,
     /// The same index of each `isready` that is not answered yet.
@@ -417,6 +422,7 @@ impl Parser {
                 let search = LoggedSearch {
                     position: self.position.clone(),
                     go: text.to_owned(),
+                    is_micromax: self.is_micromax,
                     ..LoggedSearch::default()
                 };
                 self.asked.push_back((self.session.actions.len(), search));
@@ -426,7 +432,14 @@ impl Parser {
                 self.unready.push_back(self.session.actions.len());
                 self.session.actions.push(Action::Line(text.to_owned()));
             }
-            Ok(Some(Command::SetOption { .. } | Command::NewGame)) => {
+            Ok(Some(Command::SetOption { name, value })) => {
+                if name.eq_ignore_ascii_case("Style") {
+                    self.is_micromax =
+                        value.and_then(|value| value.parse().ok()) == Some(Style::MicroMax);
+                }
+                self.session.actions.push(Action::Line(text.to_owned()));
+            }
+            Ok(Some(Command::NewGame)) => {
                 self.session.actions.push(Action::Line(text.to_owned()));
             }
             // Nothing else has an effect on searches.
@@ -449,6 +462,12 @@ impl Parser {
             bail!("damaged: nothing was asked that this could answer");
         };
         let is_answer = line.starts_with("bestmove");
+        if is_answer && search.is_micromax && search.is_cut() {
+            // The nodes of MicroMax's further lines do not count, so that nobody knows where in them it was cut.
+            while search.said.last().is_some_and(|(_, said)| is_further_line(said)) {
+                search.said.pop();
+            }
+        }
         if !search.said.iter().any(|(_, said)| *said == line) {
             search.said.push((number, line));
         }
@@ -571,6 +590,11 @@ fn comparable(line: &str) -> Option<String> {
     is_line.then(|| kept.join(" "))
 }
 
+/// Whether this is a line of MultiPV behind the first.
+fn is_further_line(line: &str) -> bool {
+    line.split_once(" multipv ").is_some_and(|(_, rest)| !rest.starts_with("1 "))
+}
+
 /// Compares the output with the log, line by line.
 struct Comparison {
     searches: VecDeque<LoggedSearch>,
@@ -605,8 +629,7 @@ impl Comparison {
             return;
         }
         let is_answer = line.starts_with("bestmove");
-        let is_further =
-            line.split_once(" multipv ").is_some_and(|(_, rest)| !rest.starts_with("1 "));
+        let is_further = is_further_line(&line);
         match search.said.get(self.matched) {
             Some((_, expected)) if *expected == line => self.matched += 1,
             Some((_, expected))
