@@ -1,11 +1,14 @@
 //! The board and its generators against an independent crate, and against themselves recomputed.
 
+mod perft_file;
+
 use cairn_engine::board::{Board, GameEnd, Observer};
 use cairn_engine::movegen;
 use cairn_engine::moves::{Move, MoveList};
 use cairn_engine::perft::{divide, perft};
 use cairn_engine::piece::{Kind, Piece, Side};
 use cairn_engine::square::Square;
+use perft_file::{PerftCounts, perft_counts};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::sync::atomic::AtomicBool;
@@ -43,12 +46,23 @@ fn known_perft_counts() {
     }
 }
 
+/// Where a made move is, as its observer sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    Pushed,
+    Vanished,
+    Appeared,
+    Finished,
+}
+
 /// Follows the board through an observer only.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Mirror {
     squares: Vec<Option<Piece>>,
     stack: Vec<Vec<Option<Piece>>>,
-    appeared: bool,
+    step: Step,
+    /// How many moves were finished.
+    finished: usize,
 }
 
 impl Mirror {
@@ -57,7 +71,7 @@ impl Mirror {
         for square in Square::all() {
             squares[square.index()] = board.piece_on(square);
         }
-        Mirror { squares, stack: Vec::new(), appeared: false }
+        Mirror { squares, stack: Vec::new(), step: Step::Finished, finished: 0 }
     }
 
     fn shows(&self, board: &Board) -> bool {
@@ -66,23 +80,39 @@ impl Mirror {
 }
 
 impl Observer for Mirror {
-    fn push(&mut self, board: &Board, _: Move) {
+    fn push(&mut self, board: &Board, mv: Move) {
+        assert_eq!(self.step, Step::Finished, "the move before is finished");
         assert!(self.shows(board), "push comes before any change");
+        assert!(board.legal_moves().contains(&mv));
         self.stack.push(self.squares.clone());
-        self.appeared = false;
+        self.step = Step::Pushed;
     }
 
     fn vanish(&mut self, piece: Piece, square: Square) {
-        assert!(!self.appeared, "all vanishings come before any appearance");
+        assert!(
+            matches!(self.step, Step::Pushed | Step::Vanished),
+            "all vanishings come before any appearance"
+        );
+        self.step = Step::Vanished;
         assert_eq!(self.squares[square.index()].take(), Some(piece));
     }
 
     fn appear(&mut self, piece: Piece, square: Square) {
-        self.appeared = true;
+        assert!(matches!(self.step, Step::Vanished | Step::Appeared));
+        self.step = Step::Appeared;
         assert_eq!(self.squares[square.index()].replace(piece), None);
     }
 
+    fn finish_move(&mut self, board: &Board) {
+        assert_eq!(self.step, Step::Appeared, "once, after all appearances");
+        self.step = Step::Finished;
+        self.finished += 1;
+        assert!(self.shows(board), "the board after the move");
+        assert!(board.is_ok(), "nothing of the move is left to do: {}", board.to_fen());
+    }
+
     fn pop(&mut self) {
+        assert_eq!(self.step, Step::Finished);
         self.squares = self.stack.pop().expect("a push for every pop");
     }
 }
@@ -189,6 +219,43 @@ fn random_positions_agree_with_another_crate() {
     });
 }
 
+/// How many promotions and en-passant captures there are within `depth` plies.
+fn special_moves(board: &mut Board, depth: u32) -> [u64; 2] {
+    let mut counts = [0; 2];
+    if depth == 0 {
+        return counts;
+    }
+    for mv in board.legal_moves() {
+        counts[0] += u64::from(board.is_promotion(mv));
+        counts[1] += u64::from(board.is_en_passant(mv));
+        board.play(mv);
+        let below = special_moves(board, depth - 1);
+        board.unmake(&mut ());
+        counts = [counts[0] + below[0], counts[1] + below[1]];
+    }
+    counts
+}
+
+#[test]
+fn positions_rich_in_promotions_and_en_passant_have_their_counts() {
+    let (mut promotions, mut en_passants) = (0, 0);
+    for PerftCounts { fen, counts } in perft_counts() {
+        let mut board = Board::from_fen(fen).unwrap();
+        let theirs = cozy_chess::Board::from_fen(fen, true).unwrap();
+        for (depth, count) in (1..).zip(counts) {
+            assert_eq!(perft(&mut board, depth), count, "{fen} depth {depth}");
+            if depth <= 3 {
+                assert_eq!(cozy_perft(&theirs, depth), count, "{fen} depth {depth}");
+            }
+        }
+        let [promoting, en_passant] = special_moves(&mut board, 3);
+        assert!(promoting + en_passant > 0, "{fen}");
+        promotions += promoting;
+        en_passants += en_passant;
+    }
+    assert!(promotions > 50_000 && en_passants > 300, "{promotions} {en_passants}");
+}
+
 #[test]
 fn nothing_drifts_on_random_walks() {
     random_walks(2, 20_000, |_, board, _| {
@@ -196,7 +263,9 @@ fn nothing_drifts_on_random_walks() {
         let before = (board.to_fen(), board.keys(), board.history().len());
         let mut mirror = Mirror::of(board);
         for mv in board.legal_moves() {
+            let finished = mirror.finished;
             board.make(mv, &mut mirror);
+            assert_eq!(mirror.finished, finished + 1, "{} after {mv:?}", before.0);
             assert!(board.is_ok(), "{} after {mv:?}", before.0);
             assert!(mirror.shows(board));
             board.unmake(&mut mirror);
@@ -210,6 +279,63 @@ fn nothing_drifts_on_random_walks() {
         let shredder = Board::from_fen(&board.to_shredder_fen()).unwrap();
         assert_eq!((shredder.to_fen(), shredder.keys()), (before.0, before.1));
     });
+}
+
+/// Makes all moves below `depth` and shows each to `look`, made and followed by the mirror.
+fn follow(board: &mut Board, mirror: &mut Mirror, depth: u32, look: &mut impl FnMut(&Board, Move)) {
+    if depth == 0 {
+        return;
+    }
+    for mv in board.legal_moves() {
+        look(board, mv);
+        let (finished, before) = (mirror.finished, mirror.squares.clone());
+        board.make(mv, mirror);
+        assert_eq!(mirror.finished, finished + 1, "{mv:?} to {}", board.to_fen());
+        follow(board, mirror, depth - 1, look);
+        board.unmake(mirror);
+        assert_eq!(mirror.squares, before, "{}", board.to_fen());
+    }
+}
+
+#[test]
+fn an_observer_can_follow_every_kind_of_move() {
+    // Castling, en passant, promotions, and the castlings of Chess960 in which king and rook swap their
+    // squares or one of them stays.
+    let (mut castlings, mut swaps, mut stays, mut en_passants, mut promotions) = (0, 0, 0, 0, 0);
+    for fen in [
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+        "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+        "5kr1/7p/8/1Pp5/8/8/7P/5KR1 w Gg c6 0 1",
+        "2rk4/8/8/8/8/8/8/2RK4 b Cc - 0 1",
+        "4k1r1/8/8/8/8/8/8/R5KR w HAg - 0 1",
+        "1rk2r2/8/8/8/8/8/8/1RK2R2 w FBfb - 0 1",
+    ] {
+        let mut board = Board::from_fen(fen).unwrap();
+        let mut mirror = Mirror::of(&board);
+        follow(&mut board, &mut mirror, 3, &mut |board, mv| {
+            en_passants += u32::from(board.is_en_passant(mv));
+            promotions += u32::from(board.is_promotion(mv));
+            if board.is_castling(mv) {
+                let king_side = mv.to() > mv.from();
+                let (king, rook) = if king_side { (6, 5) } else { (2, 3) };
+                let (king_stays, rook_stays) = (mv.from().file() == king, mv.to().file() == rook);
+                castlings += 1;
+                swaps += u32::from(mv.from().file() == rook && mv.to().file() == king);
+                stays += u32::from(king_stays || rook_stays);
+            }
+        });
+        assert!(mirror.stack.is_empty() && mirror.shows(&board), "{fen}");
+        // A null move moves no piece and is not told.
+        let finished = mirror.finished;
+        if !board.in_check() {
+            board.make_null();
+            board.unmake(&mut mirror);
+        }
+        assert_eq!(mirror.finished, finished);
+    }
+    let counts = [castlings, swaps, stays, en_passants, promotions];
+    assert!(counts.iter().all(|&count| count >= 5), "{counts:?}");
 }
 
 #[test]
@@ -239,15 +365,15 @@ fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
     random_walks(5, 4_000, |_, board, _| {
         let all = board.legal_moves();
         let (mut noisy, mut quiet) = (MoveList::new(), MoveList::new());
-        let masks = movegen::ChecksAndPins::new(board);
+        let checks_and_pins = movegen::ChecksAndPins::new(board);
         assert_eq!(
             movegen::ChecksAndPins::given(board, board.in_check()),
-            masks,
+            checks_and_pins,
             "{}",
             board.to_fen()
         );
-        movegen::noisy_moves(board, &masks, &mut noisy);
-        movegen::quiet_moves(board, &masks, &mut quiet);
+        movegen::noisy_moves(board, &checks_and_pins, &mut noisy);
+        movegen::quiet_moves(board, &checks_and_pins, &mut quiet);
         for part in [&mut noisy, &mut quiet] {
             part.retain(|mv| movegen::king_is_safe(board, *mv));
         }
@@ -277,7 +403,7 @@ fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
             for raw in [stray, random.next_u64() as u16] {
                 let legal = all.iter().copied().find(|mv| mv.raw() == raw);
                 assert_eq!(
-                    movegen::confirm(board, &masks, raw),
+                    movegen::confirm(board, &checks_and_pins, raw),
                     legal,
                     "{raw:#06x} {}",
                     board.to_fen()
@@ -335,7 +461,7 @@ fn scan_order_is_micro_maxs() {
 
 #[test]
 fn insufficient_material() {
-    for (men, expected) in [
+    for (placement, expected) in [
         ("4k3/8/8/8/8/8/8/4K3", true),
         ("4k3/8/8/8/8/8/8/4KN2", true),
         ("4k3/8/8/8/8/8/8/4KB2", true),
@@ -349,10 +475,10 @@ fn insufficient_material() {
         ("4k3/8/8/8/8/8/8/4KR2", false),
         ("4k3/8/8/8/8/8/8/3QK3", false),
     ] {
-        let board = Board::from_fen(&format!("{men} w - - 0 1")).unwrap();
-        assert_eq!(board.insufficient_material(), expected, "{men}");
+        let board = Board::from_fen(&format!("{placement} w - - 0 1")).unwrap();
+        assert_eq!(board.insufficient_material(), expected, "{placement}");
         let ended = board.outcome() == Some(GameEnd::InsufficientMaterial);
-        assert_eq!(ended, expected, "{men}");
+        assert_eq!(ended, expected, "{placement}");
     }
 }
 

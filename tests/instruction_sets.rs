@@ -1,17 +1,21 @@
-//! The search is the same with every set of vector instructions. One process uses one set, so this test
-//! starts itself again with each set that the processor has.
+//! Search and move generation are the same with every set of vector instructions. One process uses one set,
+//! so these tests start themselves again with each set that the processor has.
+
+mod perft_file;
 
 use cairn_engine::InstructionSet;
 use cairn_engine::bench::POSITIONS;
 use cairn_engine::board::Board;
 use cairn_engine::eval::PackedNetwork;
 use cairn_engine::eval::network::{INPUTS, Network};
+use cairn_engine::perft::perft;
 use cairn_engine::search::{Control, Limits, Searcher, Style, Verdict};
+use perft_file::perft_counts;
+use std::fmt::Debug;
 use std::process::Command;
 
 /// Names the set to be used by the process that is started.
 const VARIABLE: &str = "CAIRN_TEST_INSTRUCTIONS";
-const TEST: &str = "all_sets_count_the_same_nodes";
 
 /// A network of 40 neurons, a whole block and a part of one, that looks random.
 fn network() -> Network {
@@ -42,23 +46,48 @@ fn nodes() -> [u64; 2] {
     })
 }
 
-#[test]
-fn all_sets_count_the_same_nodes() {
+/// Runs the test of this name once more for each set: `result` is to be `expected` with all of them.
+fn with_every_set<T: Debug>(test: &str, result: impl Fn() -> T, expected: impl Fn() -> T) {
     if let Ok(name) = std::env::var(VARIABLE) {
         let set: InstructionSet = name.parse().unwrap();
         set.force().unwrap();
-        println!("{set} {:?}", nodes());
+        println!("{set} {:?}", result());
         return;
     }
-    let expected = nodes();
-    assert!(expected.iter().all(|&nodes| nodes > 5_000), "{expected:?}");
+    let expected = expected();
     for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
         let program = std::env::current_exe().unwrap();
         let name = set.to_string();
         let mut command = Command::new(program);
-        command.args(["--exact", TEST, "--nocapture"]).env(VARIABLE, &name);
+        command.args(["--exact", test, "--nocapture"]).env(VARIABLE, &name);
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains(&format!("{name} {expected:?}")), "{name}: {expected:?}\n{text}");
     }
+}
+
+#[test]
+fn all_sets_count_the_same_nodes() {
+    with_every_set("all_sets_count_the_same_nodes", nodes, || {
+        let expected = nodes();
+        assert!(expected.iter().all(|&nodes| nodes > 5_000), "{expected:?}");
+        expected
+    });
+}
+
+#[test]
+fn all_sets_find_the_same_moves() {
+    let counted = || -> u64 {
+        let count = |position: perft_file::PerftCounts| {
+            let mut board = Board::from_fen(position.fen).unwrap();
+            let depth = position.counts.len() as u32;
+            let found = perft(&mut board, depth);
+            assert_eq!(Some(&found), position.counts.last(), "{}", position.fen);
+            found
+        };
+        perft_counts().into_iter().map(count).sum()
+    };
+    with_every_set("all_sets_find_the_same_moves", counted, || {
+        perft_counts().iter().filter_map(|position| position.counts.last()).sum()
+    });
 }

@@ -94,6 +94,58 @@ fn no_import_runs_up() {
     }
 }
 
+/// The docs of a crate, without what marks them.
+fn crate_docs(package: &str) -> String {
+    let text = fs::read_to_string(root().join(package).join("src/lib.rs")).unwrap();
+    let lines: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("//!")).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn the_docs_tell_the_floors() {
+    let engine = crate_docs("engine");
+    let rows = engine.lines().filter_map(|line| line.strip_prefix(" | "));
+    let modules: Vec<&str> = rows
+        .filter_map(|row| row.split('`').nth(1))
+        .map(|name| name.trim_start_matches("mod@"))
+        .collect();
+    assert_eq!(modules, ENGINE);
+
+    let uci = crate_docs("uci");
+    let list = uci.split("```text").nth(1).and_then(|rest| rest.split("```").next());
+    let floors: Vec<String> = list
+        .unwrap_or_default()
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .map(|file| file.trim_end_matches("/mod").trim_end_matches("/...").replace('/', "::"))
+        .collect();
+    assert_eq!(floors, UCI);
+}
+
+#[test]
+fn the_docs_name_files_that_exist() {
+    let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
+    let mut named = 0;
+    for (name, text) in [
+        ("engine", crate_docs("engine")),
+        ("uci", crate_docs("uci")),
+        ("README.md", read("README.md")),
+        ("scripts/train/README.md", read("scripts/train/README.md")),
+        ("scripts/tune/README.md", read("scripts/tune/README.md")),
+        ("engine/src/search/TECHNIQUES.md", read("engine/src/search/TECHNIQUES.md")),
+    ] {
+        for word in text.split(|c: char| c.is_whitespace() || "`()[],;:|<>".contains(c)) {
+            let path = word.trim_end_matches('.');
+            let folders = ["engine/", "uci/", "scripts/", "tests/", ".github/", ".ci/"];
+            if folders.iter().any(|folder| path.starts_with(folder)) {
+                assert!(root().join(path).exists(), "{name} names {path}");
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 40, "{named}");
+}
+
 #[test]
 fn the_session_opens_files_in_one_place() {
     let files = floors::source_files(&root(), "uci/src/session");

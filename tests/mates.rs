@@ -164,9 +164,9 @@ fn mates_of(game: &Game, searcher: &mut Searcher) -> Vec<(u32, bool, String)> {
     game.opening.iter().for_each(|&mv| board.play(mv));
     let mut found = Vec::new();
     let mut look = |board: &Board, score: i32| {
-        let men = Square::all().filter(|&square| board.piece_on(square).is_some()).count();
+        let pieces = Square::all().filter(|&square| board.piece_on(square).is_some()).count();
         if score > 300
-            && men >= 8
+            && pieces >= 8
             && let Some(moves) = Prover::with_budget(BUDGET).distance(&mut board.clone(), 4)
             && moves >= 2
         {

@@ -15,7 +15,7 @@
 //! | [`moves`] | moves in 16 bits, move lists |
 //! | [`keys`] | the two Zobrist keys |
 //! | `attack` | who attacks what, by 0x88 difference |
-//! | `machine` | large allocations, prefetching and vectors, the one module with `unsafe` |
+//! | `machine` | large allocations, prefetching, instruction sets, vectors, a network's arithmetic; the one module with `unsafe` |
 //! | [`board`] | position, make and unmake, attacks, draws by rule, history |
 //! | [`fen`] | FEN in and out, validity |
 //! | [`movegen`] | the three nested loops; legal moves; mate, stalemate and the end of a game |

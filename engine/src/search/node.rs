@@ -208,8 +208,8 @@ impl<E: Evaluator> Thread<'_, E> {
         // 8. Moves.
         let facts = Facts { depth, ..facts };
         let continuations = self.continuation_plies(ply);
-        let masks = ChecksAndPins::given(&self.board, in_check);
-        let mut picker = Picker::new(&self.board, masks, hash_move, continuations);
+        let checks_and_pins = ChecksAndPins::given(&self.board, in_check);
+        let mut picker = Picker::new(&self.board, checks_and_pins, hash_move, continuations);
         let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
         let node = NodeContext {
             facts,

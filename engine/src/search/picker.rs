@@ -78,7 +78,7 @@ pub(crate) struct Picker {
     next: usize,
     /// The moves one and two plies back.
     continuations: [Option<PieceTo>; 2],
-    masks: ChecksAndPins,
+    checks_and_pins: ChecksAndPins,
 }
 
 /// Whether a move captures or promotes.
@@ -106,27 +106,31 @@ impl Picker {
     /// All legal moves of a position. The hash move need not be legal.
     pub(crate) fn new(
         board: &Board,
-        masks: ChecksAndPins,
+        checks_and_pins: ChecksAndPins,
         hash_move: Option<u16>,
         continuations: [Option<PieceTo>; 2],
     ) -> Picker {
         Picker {
             stage: Stage::Hash,
-            hash_move: hash_move.and_then(|raw| movegen::confirm(board, &masks, raw)),
+            hash_move: hash_move.and_then(|raw| movegen::confirm(board, &checks_and_pins, raw)),
             noisy_only: false,
             quiets: QuietFilter::All,
             moves: ArrayVec::new(),
             bad: ArrayVec::new(),
             next: 0,
             continuations,
-            masks,
+            checks_and_pins,
         }
     }
 
     /// Captures and promotions only, not split by SEE: quiescence tests delta pruning first, which is
     /// quicker, and SEE itself.
-    pub(crate) fn noisy(board: &Board, masks: ChecksAndPins, hash_move: Option<u16>) -> Picker {
-        let mut picker = Picker::new(board, masks, hash_move, [None; 2]);
+    pub(crate) fn noisy(
+        board: &Board,
+        checks_and_pins: ChecksAndPins,
+        hash_move: Option<u16>,
+    ) -> Picker {
+        let mut picker = Picker::new(board, checks_and_pins, hash_move, [None; 2]);
         picker.noisy_only = true;
         picker.hash_move = picker.hash_move.filter(|&mv| is_noisy(board, mv));
         picker
@@ -246,7 +250,7 @@ impl Picker {
 
     fn generate_noisy(&mut self, board: &Board, histories: &Histories) {
         let mut list = MoveList::new();
-        movegen::noisy_moves(board, &self.masks, &mut list);
+        movegen::noisy_moves(board, &self.checks_and_pins, &mut list);
         self.fill(&list, |mv| {
             let captured = captured_kind(board, mv);
             let history = moving(board, mv).map_or(0, |moving| histories.capture(moving, captured));
@@ -262,7 +266,7 @@ impl Picker {
 
     fn generate_quiet(&mut self, board: &Board, histories: &Histories) {
         let mut list = MoveList::new();
-        movegen::quiet_moves(board, &self.masks, &mut list);
+        movegen::quiet_moves(board, &self.checks_and_pins, &mut list);
         if self.quiets == QuietFilter::Checks {
             list.retain(|mv| movegen::gives_check(board, *mv));
         }
@@ -300,15 +304,90 @@ mod tests {
         let histories = Histories::new();
         for fen in POSITIONS {
             let board = Board::from_fen(fen).unwrap();
-            let masks = ChecksAndPins::new(&board);
+            let checks_and_pins = ChecksAndPins::new(&board);
             let legal = board.legal_moves();
             for hash_move in std::iter::once(None).chain(legal.iter().map(|mv| Some(mv.raw()))) {
-                let picker = Picker::new(&board, masks, hash_move, [None; 2]);
+                let picker = Picker::new(&board, checks_and_pins, hash_move, [None; 2]);
                 assert_eq!(all(picker, &board, &histories), sorted(legal.to_vec()), "{fen}");
                 let noisy = legal.iter().copied().filter(|&mv| is_noisy(&board, mv));
-                let picker = Picker::noisy(&board, masks, hash_move);
+                let picker = Picker::noisy(&board, checks_and_pins, hash_move);
                 assert_eq!(all(picker, &board, &histories), sorted(noisy), "{fen}");
             }
         }
+    }
+
+    /// Whether a move gives check, found by playing it. Castling is not foreseen to.
+    fn checks(board: &Board, mv: Move) -> bool {
+        let mut after = board.clone();
+        after.play(mv);
+        if board.is_castling(mv) { movegen::gives_check(board, mv) } else { after.in_check() }
+    }
+
+    #[test]
+    fn limited_quiets_leave_out_what_is_still_to_come_and_keep_checks_and_noisy_moves() {
+        let histories = Histories::new();
+        let (mut kept, mut left_out) = (0, 0);
+        for fen in POSITIONS {
+            let board = Board::from_fen(fen).unwrap();
+            let checks_and_pins = ChecksAndPins::new(&board);
+            let legal = board.legal_moves();
+            let quiet_hash_move = legal.iter().copied().find(|&mv| !is_noisy(&board, mv));
+            for (hash_move, wanted) in [
+                (None, QuietFilter::Checks),
+                (None, QuietFilter::None),
+                (quiet_hash_move, QuietFilter::Checks),
+                (quiet_hash_move, QuietFilter::None),
+            ] {
+                // The filter is set before the first move, or after any other.
+                for taken in 0..=legal.len() {
+                    let hash_move = hash_move.map(Move::raw);
+                    let mut picker = Picker::new(&board, checks_and_pins, hash_move, [None; 2]);
+                    let mut handed: Vec<Move> = (0..taken)
+                        .map(|_| picker.next(&board, &histories).expect("a legal move"))
+                        .collect();
+                    let mut to_come: Vec<Move> =
+                        legal.iter().copied().filter(|mv| !handed.contains(mv)).collect();
+                    picker.limit_quiets(&board, wanted);
+                    // What is left out once stays so.
+                    picker.limit_quiets(&board, QuietFilter::All);
+                    let before = to_come.len();
+                    to_come.retain(|&mv| {
+                        is_noisy(&board, mv)
+                            || Some(mv.raw()) == hash_move
+                            || (wanted == QuietFilter::Checks && checks(&board, mv))
+                    });
+                    left_out += before - to_come.len();
+                    kept += to_come.iter().filter(|&&mv| !is_noisy(&board, mv)).count();
+                    handed.clear();
+                    let mut score = i32::MAX;
+                    while let Some(mv) = picker.next(&board, &histories) {
+                        handed.push(mv);
+                        if let Some(next) = picker.quiet_score() {
+                            assert!(next <= score, "{fen}: best first");
+                            score = next;
+                        }
+                    }
+                    let context = format!("{fen} {wanted:?} after {taken}, hash {hash_move:?}");
+                    assert_eq!(sorted(handed), sorted(to_come), "{context}");
+                }
+            }
+        }
+        assert!(kept > 500 && left_out > 50_000, "{kept} {left_out}");
+    }
+
+    #[test]
+    fn a_narrower_filter_replaces_a_wider_one() {
+        let histories = Histories::new();
+        // The rook checks on two squares, the knight discovers the bishop's check.
+        let board = Board::from_fen("4k3/8/2N5/1B6/8/8/8/R3K3 w - - 0 1").unwrap();
+        let checks_and_pins = ChecksAndPins::new(&board);
+        let mut picker = Picker::new(&board, checks_and_pins, None, [None; 2]);
+        let first = picker.next(&board, &histories);
+        assert!(first.is_some_and(|mv| !is_noisy(&board, mv)));
+        picker.limit_quiets(&board, QuietFilter::Checks);
+        let check = picker.next(&board, &histories);
+        assert!(check.is_some_and(|mv| checks(&board, mv)));
+        picker.limit_quiets(&board, QuietFilter::None);
+        assert_eq!(picker.next(&board, &histories), None);
     }
 }

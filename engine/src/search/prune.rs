@@ -355,8 +355,8 @@ mod tests {
         assert_eq!(with(7000, params::rfp_depth() + 1), None);
         let improving = Facts { eval: margin - 1, improving: true, ..FACTS };
         assert!(reverse_futility(&improving).is_some());
-        let hunted = Facts { eval: 7000, opponent_seeks_faster_win: true, ..FACTS };
-        assert_eq!(reverse_futility(&hunted), None, "how long it holds out has to be seen");
+        let seeking = Facts { eval: 7000, opponent_seeks_faster_win: true, ..FACTS };
+        assert_eq!(reverse_futility(&seeking), None, "how long it holds out has to be seen");
         let mated = Facts { beta: -MATE_BAND, eval: 500, ..FACTS };
         assert_eq!(reverse_futility(&mated), None, "a mate has to be refuted");
     }
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loser_is_hunted_where_the_winner_hunts() {
+    fn the_winner_seeks_a_faster_win_where_its_opponent_says_so() {
         for score in [-MATE_BAND, -params::decided_score(), 0, params::decided_score(), MATE_BAND] {
             for ply in 0..10 {
                 assert_eq!(opponent_seeks_faster_win(-score, ply), seeks_faster_win(score, ply));

@@ -50,7 +50,7 @@ impl<E: Evaluator> Thread<'_, E> {
                 return best;
             }
         }
-        let masks = ChecksAndPins::given(&self.board, in_check);
+        let checks_and_pins = ChecksAndPins::given(&self.board, in_check);
         let keys = self.board.keys();
         let uses_tt = K::PV || in_check || first;
         let tt_entry = if uses_tt { self.probe_tt(keys) } else { None };
@@ -71,9 +71,9 @@ impl<E: Evaluator> Thread<'_, E> {
 
         let hash_move = tt_entry.and_then(|entry| entry.mv);
         let mut picker = if in_check {
-            Picker::new(&self.board, masks, hash_move, self.continuation_plies(ply))
+            Picker::new(&self.board, checks_and_pins, hash_move, self.continuation_plies(ply))
         } else {
-            Picker::noisy(&self.board, masks, hash_move)
+            Picker::noisy(&self.board, checks_and_pins, hash_move)
         };
         let has_pieces = self.has_pieces();
         let mut best_move = None;

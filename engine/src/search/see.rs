@@ -147,25 +147,25 @@ impl Kernel for SwapOf<'_> {
     #[inline(always)]
     fn run(self, vector: Avx512) -> bool {
         let to = self.swap.to;
-        self.swap.holds(ByLane { to, around: vector.rays_to(self.board.squares(), to) })
+        self.swap.holds(ByLane { to, rays: vector.rays_to(self.board.squares(), to) })
     }
 }
 
 /// Attackers as lanes of the rays to the square.
 struct ByLane {
     to: u8,
-    around: RaysTo,
+    rays: RaysTo,
 }
 
 impl Attackers for ByLane {
     #[inline(always)]
     fn remove(&mut self, square: u8) {
-        self.around.occupied &= !vector::lane_of(self.to, square);
+        self.rays.occupied &= !vector::lane_of(self.to, square);
     }
 
     #[inline(always)]
     fn take_least(&mut self, side: Side) -> Option<Kind> {
-        let RaysTo { on_board, occupied, white, attackers } = self.around;
+        let RaysTo { on_board, occupied, white, attackers } = self.rays;
         let of_side = if side == Side::White { white } else { !white };
         let near = vector::visible(occupied, on_board) & occupied & of_side;
         let kinds = [side.pawn()].into_iter().chain(BY_VALUE);
@@ -173,7 +173,7 @@ impl Attackers for ByLane {
             .zip(attackers)
             .map(|(kind, lanes)| (kind, near & lanes))
             .find(|&(_, able)| able != 0)?;
-        self.around.occupied ^= able & able.wrapping_neg();
+        self.rays.occupied ^= able & able.wrapping_neg();
         Some(kind)
     }
 }
