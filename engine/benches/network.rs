@@ -16,17 +16,17 @@ use std::time::Instant;
 const ROUNDS: usize = 15;
 const NODES: u64 = 15_000;
 
-/// A network whose neurons all count a side's men, each a little differently.
+/// A network whose neurons all count a side's pieces, each a little differently.
 fn made_up(hidden: usize) -> Network {
-    const MEN: [i16; 6] = [6, 18, 19, 30, 55, 0];
+    const PIECES: [i16; 6] = [6, 18, 19, 30, 55, 0];
     let mut state = 1u32;
     let mut noise = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 16) as i16 % 3 - 1
     };
     let columns = (0..INPUTS * hidden).map(|i| {
-        let man = i / hidden / 64;
-        if man < MEN.len() { MEN[man] + noise() } else { noise() }
+        let piece = i / hidden / 64;
+        if piece < PIECES.len() { PIECES[piece] + noise() } else { noise() }
     });
     let weight = (384 / hidden) as i16;
     let weights = [vec![weight; hidden], vec![-weight; hidden]].concat();

@@ -4,16 +4,15 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Result, anyhow, bail};
 use cairn_engine::board::Board;
 use cairn_engine::moves::Move;
 use cairn_engine::piece::Side;
-use cairn_engine::search::{Bound, ScoreText};
 use crossbeam_channel::RecvTimeoutError;
 
-use crate::protocol::{Go, Info, Wdl};
+use crate::protocol::{Go, Info};
 use crate::session::clock::SHORTEST;
 use crate::session::messages::{
     Answer, Cut, Ending, Event, GoControl, Job, SearchJob, SearcherSetup,
@@ -34,30 +33,8 @@ pub enum Finding {
     End(End),
 }
 
-/// A line of the search.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// The depth, in plies.
-    pub depth: u32,
-    /// The longest line that was looked at, in plies, where the search keeps count of it.
-    pub seldepth: Option<u32>,
-    /// The rank of this line, 1 for the best.
-    pub multi_pv: usize,
-    /// The score from the view of the side to move.
-    pub score: ScoreText,
-    /// Whether it is just that, or a bound.
-    pub bound: Bound,
-    /// The chances that go with the score, if the options ask for them.
-    pub wdl: Option<Wdl>,
-    /// Nodes searched since the beginning.
-    pub nodes: u64,
-    /// Time since the beginning.
-    pub time: Duration,
-    /// How full the hash table is, in permill.
-    pub hash_full: u32,
-    /// The moves, all of them legal; may be empty.
-    pub pv: Vec<Move>,
-}
+/// A line of the search; all of its moves are legal.
+pub type Line = Info<Move>;
 
 /// How an analysis has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,18 +160,7 @@ impl Analysis {
     }
 
     fn line(&self, info: &Info) -> Line {
-        Line {
-            depth: info.depth,
-            seldepth: info.seldepth,
-            multi_pv: info.multi_pv,
-            score: info.score,
-            bound: info.bound,
-            wdl: info.wdl,
-            nodes: info.nodes,
-            time: info.elapsed,
-            hash_full: info.hash_full,
-            pv: self.moves(&info.pv),
-        }
+        info.with_pv(self.moves(&info.pv))
     }
 
     /// Moves that the worker has written down.
@@ -246,6 +212,8 @@ impl Drop for Analysis {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn findings(fen: &str, limits: &Go, options: &Settings) -> Vec<Finding> {
@@ -258,7 +226,7 @@ mod tests {
         let mut findings = findings.to_vec();
         for finding in &mut findings {
             if let Finding::Line(line) = finding {
-                line.time = Duration::ZERO;
+                line.elapsed = Duration::ZERO;
             }
         }
         findings

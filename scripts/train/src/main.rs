@@ -77,7 +77,7 @@ struct Fit {
     /// Neurons of a side: 8, 16, 32, 64, 96, 128, 192 or 256
     #[arg(long, default_value_t = 64)]
     hidden: usize,
-    /// Sets of output weights by the number of men
+    /// Sets of output weights by the number of pieces
     #[arg(long, default_value_t = 1)]
     buckets: usize,
     /// Passes over all positions

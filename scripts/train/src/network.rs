@@ -53,7 +53,7 @@ impl Shape {
         let number = |weight: usize| {
             let random = scrambled(scrambled(seed) ^ weight as u64) >> 40;
             let random = random as f32 / (1 << 23) as f32 - 1.0;
-            // Some twenty men stand on the board.
+            // Some twenty pieces stand on the board.
             random * if weight < self.output() { 0.1 } else { output }
         };
         (0..self.weights()).map(number).collect()
@@ -357,15 +357,16 @@ mod tests {
     /// The output written down once more, from the board and in double precision.
     fn output(shape: Shape, weights: &[f64], board: &Board) -> f64 {
         let hidden = shape.hidden;
-        let men: Vec<_> = Square::all().filter_map(|at| Some((board.piece_on(at)?, at))).collect();
-        let bucket = bucket(men.len(), shape.buckets);
+        let pieces: Vec<_> =
+            Square::all().filter_map(|at| Some((board.piece_on(at)?, at))).collect();
+        let bucket = bucket(pieces.len(), shape.buckets);
         let bias = &weights[INPUTS * hidden..];
         let output = &bias[hidden + 2 * hidden * bucket..];
         let mut sum = bias[hidden + 2 * hidden * shape.buckets + bucket];
         let mover = board.side_to_move();
         for (half, side) in [mover, mover.other()].into_iter().enumerate() {
             for neuron in 0..hidden {
-                let columns = men.iter().map(|&(piece, at)| {
+                let columns = pieces.iter().map(|&(piece, at)| {
                     weights[hidden * feature(side, board.king(side), piece, at) + neuron]
                 });
                 let clamped = (bias[neuron] + columns.sum::<f64>()).clamp(0.0, 1.0);

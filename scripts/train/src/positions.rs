@@ -13,13 +13,13 @@ use cairn_engine::square::Square;
 /// The length of a position in bytes.
 pub(crate) const PACKED: usize = 32;
 
-/// A position as its mover sees it: the mover's men are white, and the board is turned for black.
+/// A position as its mover sees it: the mover's pieces are white, and the board is turned for black.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Position {
-    /// A bit for each square with a man, a8 lowest.
+    /// A bit for each square with a piece, a8 lowest.
     occupied: u64,
     /// What stands there, lowest square first: [`Piece::compact`], two to a byte, the low half first.
-    men: [u8; 16],
+    pieces: [u8; 16],
     /// What the search found, in centipawns from the mover's view.
     pub(crate) score: i16,
     /// How the game ended for the mover: 0 lost, 1 drawn, 2 won.
@@ -34,13 +34,13 @@ impl Position {
             Side::White => (0, score, result as u8),
             Side::Black => (7, score.saturating_neg(), 2 - result as u8),
         };
-        let mut position = Position { occupied: 0, men: [0; 16], score, result };
+        let mut position = Position { occupied: 0, pieces: [0; 16], score, result };
         let turned = Square::all().map(|at| Square::new(at.row() ^ turn, at.file()));
-        let men = turned.enumerate().filter_map(|(to, at)| Some((to, board.piece_on(at)?)));
-        // No board has more than 32 men.
-        for (number, (to, piece)) in men.take(32).enumerate() {
+        let pieces = turned.enumerate().filter_map(|(to, at)| Some((to, board.piece_on(at)?)));
+        // No board has more than 32 pieces.
+        for (number, (to, piece)) in pieces.take(32).enumerate() {
             position.occupied |= 1 << to;
-            position.men[number / 2] |= (piece.compact_seen_by(mover) << (number % 2 * 4)) as u8;
+            position.pieces[number / 2] |= (piece.compact_seen_by(mover) << (number % 2 * 4)) as u8;
         }
         position
     }
@@ -49,7 +49,7 @@ impl Position {
     pub(crate) fn to_bytes(self) -> [u8; PACKED] {
         let mut bytes = [0; PACKED];
         bytes[..8].copy_from_slice(&self.occupied.to_le_bytes());
-        bytes[8..24].copy_from_slice(&self.men);
+        bytes[8..24].copy_from_slice(&self.pieces);
         bytes[24..26].copy_from_slice(&self.score.to_le_bytes());
         bytes[26] = self.result;
         bytes
@@ -57,11 +57,11 @@ impl Position {
 
     /// What [`Position::to_bytes`] made.
     pub(crate) fn from_bytes(bytes: &[u8; PACKED]) -> Position {
-        let mut position = Position { occupied: 0, men: [0; 16], score: 0, result: bytes[26] };
+        let mut position = Position { occupied: 0, pieces: [0; 16], score: 0, result: bytes[26] };
         let mut occupied = [0; 8];
         occupied.copy_from_slice(&bytes[..8]);
         position.occupied = u64::from_le_bytes(occupied);
-        position.men.copy_from_slice(&bytes[8..24]);
+        position.pieces.copy_from_slice(&bytes[8..24]);
         position.score = i16::from_le_bytes([bytes[24], bytes[25]]);
         position
     }
@@ -71,14 +71,14 @@ impl Position {
         f32::from(self.result) / 2.0
     }
 
-    /// The number of men.
-    fn men(self) -> usize {
+    /// The number of pieces.
+    fn pieces(self) -> usize {
         self.occupied.count_ones() as usize
     }
 
     /// The network's bucket.
     pub(crate) fn bucket(self, buckets: usize) -> usize {
-        bucket(self.men(), buckets)
+        bucket(self.pieces(), buckets)
     }
 
     /// Its inputs.
@@ -89,22 +89,22 @@ impl Position {
         let mut places = [0; 32];
         let mut kings = [0; 2];
         let mut left = self.occupied;
-        let men = self.men().min(32);
-        for (number, place) in places[..men].iter_mut().enumerate() {
+        let pieces = self.pieces().min(32);
+        for (number, place) in places[..pieces].iter_mut().enumerate() {
             let square = left.trailing_zeros() as usize;
             left &= left.wrapping_sub(1);
-            let man = self.men[number / 2] >> (number % 2 * 4) & 15;
-            match man {
+            let piece = self.pieces[number / 2] >> (number % 2 * 4) & 15;
+            match piece {
                 OWN_KING => kings[0] = square,
                 ENEMY_KING => kings[1] = square,
                 _ => {}
             }
-            *place = 64 * usize::from(man) + square;
+            *place = 64 * usize::from(piece) + square;
         }
-        let mut inputs = Inputs { men, numbers: [[0; 32]; 2] };
+        let mut inputs = Inputs { pieces, numbers: [[0; 32]; 2] };
         for (side, numbers) in inputs.numbers.iter_mut().enumerate() {
             let table = &FEATURES[side][usize::from(kings[side] % 8 < 4)];
-            for (number, &place) in numbers.iter_mut().zip(&places[..men]) {
+            for (number, &place) in numbers.iter_mut().zip(&places[..pieces]) {
                 *number = table[place];
             }
         }
@@ -114,7 +114,7 @@ impl Position {
 
 /// The inputs of a position that are 1.
 pub(crate) struct Inputs {
-    men: usize,
+    pieces: usize,
     numbers: [[u16; 32]; 2],
 }
 
@@ -122,12 +122,12 @@ impl Inputs {
     /// Those of the mover (0) or of the other side (1).
     #[inline]
     pub(crate) fn of(&self, side: usize) -> &[u16] {
-        &self.numbers[side][..self.men]
+        &self.numbers[side][..self.pieces]
     }
 }
 
 /// [`feature`] by perspective, by whether its king stands on the files a to d, and by
-/// `64 * man + square`.
+/// `64 * piece + square`.
 static FEATURES: LazyLock<[[[u16; INPUTS]; 2]; 2]> = LazyLock::new(|| {
     let mut table = [[[0; INPUTS]; 2]; 2];
     for (side, tables) in Side::ALL.into_iter().zip(&mut table) {
@@ -238,8 +238,8 @@ mod tests {
             assert_eq!(Position::from_bytes(&position.to_bytes()), position);
             let inputs = position.inputs();
             for (number, side) in [mover, mover.other()].into_iter().enumerate() {
-                let men = Square::all().filter_map(|at| Some((board.piece_on(at)?, at)));
-                let mut expected: Vec<u16> = men
+                let pieces = Square::all().filter_map(|at| Some((board.piece_on(at)?, at)));
+                let mut expected: Vec<u16> = pieces
                     .map(|(piece, at)| feature(side, board.king(side), piece, at) as u16)
                     .collect();
                 let mut found = inputs.of(number).to_vec();

@@ -10,8 +10,8 @@ use crate::positions::{Position, lesson, scrambled};
 /// White's material less black's, in centipawns.
 fn material(board: &Board) -> i16 {
     let values = [100, 300, 300, 500, 900, 0];
-    let men = Square::all().filter_map(|square| board.piece_on(square));
-    let signed = men.map(|piece| {
+    let pieces = Square::all().filter_map(|square| board.piece_on(square));
+    let signed = pieces.map(|piece| {
         let value = values[piece.kind().compact()];
         if piece.side() == Side::White { value } else { -value }
     });

@@ -63,7 +63,7 @@ struct Position {
     held_back: bool,
 }
 
-/// All positions; a man is the weight that white's king sees and the one that black's does.
+/// All positions; a piece is the weight that white's king sees and the one that black's does.
 #[derive(Default)]
 struct Data {
     pieces: Vec<[u16; 2]>,
@@ -148,7 +148,7 @@ fn bare() -> Weights {
     let mut weights = vec![0.0; ALL];
     for (index, weight) in weights[SHARED..].iter_mut().enumerate() {
         let number = index / 2;
-        // Both kings see each man: half of it counts for one, half against the other.
+        // Both kings see each piece: half of it counts for one, half against the other.
         let half = MATERIAL[number / 64 % 6] / 2.0;
         *weight = if number < TABLE_WEIGHTS / 2 { half } else { -half };
     }

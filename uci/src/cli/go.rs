@@ -134,7 +134,7 @@ impl Table<'_> {
             line.multi_pv,
             score(line.score),
             line.nodes,
-            line.time.as_secs_f64(),
+            line.elapsed.as_secs_f64(),
             self.san(&line.pv)
         )
     }

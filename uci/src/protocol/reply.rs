@@ -99,9 +99,10 @@ pub struct Status {
     pub elapsed: Duration,
 }
 
-/// A line of the search: of a finished iteration, or a bound from one that still runs.
+/// A line of the search: of a finished iteration, or a bound from one that still runs. Its moves are text
+/// that is ready to be sent, or of another type.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Info {
+pub struct Info<M = String> {
     /// The depth, in plies.
     pub depth: u32,
     /// The longest line searched, in plies, if the search counts it.
@@ -120,8 +121,19 @@ pub struct Info {
     pub elapsed: Duration,
     /// How full the hash table is, in permill.
     pub hash_full: u32,
-    /// The moves, ready to be sent; may be empty.
-    pub pv: Vec<String>,
+    /// The moves; may be empty.
+    pub pv: Vec<M>,
+}
+
+impl<M> Info<M> {
+    /// The same line with its moves in another form.
+    #[must_use]
+    pub fn with_pv<N>(&self, pv: Vec<N>) -> Info<N> {
+        let &Info {
+            depth, seldepth, multi_pv, score, bound, wdl, nodes, elapsed, hash_full, ..
+        } = self;
+        Info { depth, seldepth, multi_pv, score, bound, wdl, nodes, elapsed, hash_full, pv }
+    }
 }
 
 /// Chances in permill; they add up to 1000.
