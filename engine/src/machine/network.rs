@@ -158,6 +158,27 @@ fn output(sums: [&[Block]; 2], weights: [&[Block]; 2]) -> i32 {
     total
 }
 
+/// The plain loops of the sums, which the compiler turns into vector instructions of these features.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compile_sums_for {
+    ($features:literal) => {
+        #[target_feature(enable = $features)]
+        pub(super) fn update<const A: usize, const T: usize>(
+            to: &mut [Block],
+            from: &[Block],
+            added: [&[Block]; A],
+            taken: [&[Block]; T],
+        ) {
+            super::update(to, from, added, taken);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(super) fn apply(sum: &mut [Block], table: &[Block], added: &[u16], taken: &[u16]) {
+            super::apply(sum, table, added, taken);
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     use super::{Block, CLAMP};
@@ -166,20 +187,7 @@ mod avx512 {
         _mm512_mullo_epi16, _mm512_reduce_add_epi32, _mm512_set1_epi16, _mm512_setzero_si512,
     };
 
-    #[target_feature(enable = "avx512f,avx512bw")]
-    pub(super) fn update<const A: usize, const T: usize>(
-        to: &mut [Block],
-        from: &[Block],
-        added: [&[Block]; A],
-        taken: [&[Block]; T],
-    ) {
-        super::update(to, from, added, taken);
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw")]
-    pub(super) fn apply(sum: &mut [Block], table: &[Block], added: &[u16], taken: &[u16]) {
-        super::apply(sum, table, added, taken);
-    }
+    compile_sums_for!("avx512f,avx512bw");
 
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(super) fn output(sums: [&[Block]; 2], weights: [&[Block]; 2]) -> i32 {
@@ -213,20 +221,7 @@ mod avx2 {
         _mm256_set1_epi16, _mm256_setzero_si256,
     };
 
-    #[target_feature(enable = "avx2")]
-    pub(super) fn update<const A: usize, const T: usize>(
-        to: &mut [Block],
-        from: &[Block],
-        added: [&[Block]; A],
-        taken: [&[Block]; T],
-    ) {
-        super::update(to, from, added, taken);
-    }
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn apply(sum: &mut [Block], table: &[Block], added: &[u16], taken: &[u16]) {
-        super::apply(sum, table, added, taken);
-    }
+    compile_sums_for!("avx2");
 
     #[target_feature(enable = "avx2")]
     pub(super) fn output(sums: [&[Block]; 2], weights: [&[Block]; 2]) -> i32 {
