@@ -141,7 +141,7 @@ params! {
 
     /// Up to this ply, decided positions disable history and SEE pruning, and reverse futility for the loser, to
     /// find faster wins (Cairn).
-    hunt_plies = 4, 0..=12;
+    hunt_plies = 6, 0..=12;
     /// The same where alpha is a mate score (Cairn).
     hunt_mate_plies = 6, 0..=16;
     /// The same: late moves are reduced less by this, in 1024ths of a ply (Cairn).
@@ -234,7 +234,7 @@ params! {
     /// Network: the score from which on a lead counts only in part, in centipawns (Cairn).
     won_eval = 600, 200..=3000;
     /// The same: what is beyond it is divided by this (Cairn).
-    won_eval_divisor = 4, 1..=16;
+    won_eval_divisor = 2, 1..=16;
 
     /// Mop-up: highest phase, that of two queens and a rook (CPW, Mop-up Evaluation).
     mop_up_phase = 10, 4..=16;

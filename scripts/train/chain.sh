@@ -29,8 +29,7 @@ if [ "$small" ]; then
 2 here 200 --nodes 100 --seed 2 : --hidden 8 --epochs 12 --batch 256 --lr 0.01 --validation-share 0.1"
 else
     profile=release
-    generations="1 64e5033e398cdf0719ba30def8ff5bcb7c23db07 75125 --nodes 1500 --seed 20261122 : --hidden 128 --epochs 30
-2 HEAD 150000 --nodes 1500 --seed 2 : --hidden 128 --epochs 30"
+    generations="1 64e5033e398cdf0719ba30def8ff5bcb7c23db07 75125 --nodes 1500 --seed 20261122 : --hidden 128 --epochs 40 --lr-end 1e-6"
 fi
 
 # Builds the player of a generation, with the network of the one before in it if there is one.
