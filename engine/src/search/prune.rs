@@ -398,7 +398,7 @@ mod tests {
     fn won_games_are_searched_wider_near_the_root() {
         assert!(
             seeks_faster_win(params::decided_score(), 0)
-                && seeks_faster_win(MATE_BAND, params::hunt_plies() as usize)
+                && seeks_faster_win(MATE_BAND, params::hunt_mate_plies() as usize - 1)
         );
         assert!(
             !seeks_faster_win(0, 0)
