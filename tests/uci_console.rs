@@ -270,6 +270,23 @@ fn output_that_cannot_be_written_is_an_error() {
     }
 }
 
+/// Standard error that cannot be written to changes no exit code.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_complaint_that_nobody_hears_is_no_crash() {
+    for arguments in [&["go", "foo"][..], &["--foo"], &["replay", "/nonexistent"]] {
+        let full = fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+        let status = Command::new(env!("CARGO_BIN_EXE_cairn"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(full)
+            .status()
+            .expect("the program starts");
+        assert_eq!(status.code(), Some(2), "{arguments:?}");
+    }
+}
+
 #[test]
 fn a_script_is_refused_if_one_of_its_searches_would_have_no_end() {
     for arguments in [

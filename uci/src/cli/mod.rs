@@ -22,7 +22,7 @@ mod suite;
 mod version;
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::thread;
 
@@ -106,13 +106,15 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     if failure.error.is::<ReaderGone>() {
         return ExitCode::from(failure.code);
     }
-    match failure.error.downcast_ref::<clap::Error>() {
-        Some(error) => eprint!("{}", error.render()),
-        None => eprintln!("cairn: {:#}", failure.error),
-    }
+    let mut text = match failure.error.downcast_ref::<clap::Error>() {
+        Some(error) => error.render().to_string(),
+        None => format!("cairn: {:#}\n", failure.error),
+    };
     if failure.is_usage {
-        eprintln!("'cairn --help' shows how it is used");
+        text.push_str("'cairn --help' shows how it is used\n");
     }
+    // Where nobody can be told, the exit code tells.
+    let _ = io::stderr().write_all(text.as_bytes());
     ExitCode::from(failure.code)
 }
 

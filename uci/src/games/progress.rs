@@ -1,6 +1,6 @@
 //! How far the making of games is, on standard error.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -45,7 +45,9 @@ impl Indicator {
                 if progress.elapsed >= *last + SILENCE {
                     *last = progress.elapsed;
                     let Progress { done, wanted, .. } = progress;
-                    eprintln!("{done}/{wanted} games, {}", speed(progress));
+                    // The games go on where nobody can be told.
+                    let line = format!("{done}/{wanted} games, {}\n", speed(progress));
+                    let _ = io::stderr().write_all(line.as_bytes());
                 }
             }
         }

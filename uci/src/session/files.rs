@@ -8,7 +8,7 @@
 use std::env;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::PathBuf;
 use std::process;
 use std::str::FromStr;
@@ -103,18 +103,28 @@ impl FilePath {
         }
     }
 
-    /// Creates the file, empty. `{pid}` in the path becomes the process id, so that several processes can
+    /// Creates the file, empty, or empties one that begins with `title`: the path may have been mistyped, and
+    /// nothing else is to be lost. `{pid}` in the path becomes the process id, so that several processes can
     /// each have a file.
     ///
     /// # Errors
-    /// When it cannot be created, or something that is no regular file has its name: a pipe could block
-    /// for good.
-    pub fn create(&self) -> io::Result<File> {
+    /// When it cannot be created, something that is no regular file has its name (a pipe could block for
+    /// good), or it holds something else.
+    pub fn create(&self, title: &str) -> io::Result<File> {
         let path = self.text.replace("{pid}", &process::id().to_string());
         if fs::metadata(&path).is_ok_and(|known| !known.is_file()) {
             return Err(no_regular_file());
         }
-        File::create(path)
+        let mut file =
+            File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        let mut beginning = Vec::new();
+        (&file).take(title.len() as u64).read_to_end(&mut beginning)?;
+        if !beginning.is_empty() && beginning != title.as_bytes() {
+            return Err(io::Error::other("it holds something else, which would be lost"));
+        }
+        file.set_len(0)?;
+        file.rewind()?;
+        Ok(file)
     }
 }
 
@@ -173,6 +183,24 @@ mod tests {
         }
         let bytes = String::from_utf8_lossy(b"/tmp/M\xfcller.log").into_owned();
         assert!(FileAccess::Open.path(&bytes).is_err());
+    }
+
+    #[test]
+    fn only_a_file_with_the_title_is_emptied() {
+        let name = format!("cairn-files-{}", process::id());
+        let path = env::temp_dir().join(name);
+        let file = FileAccess::Open.path(&path.display().to_string()).expect("a path");
+        for (before, kept) in
+            [("", false), ("Title 2\nmore", false), ("Tit", true), ("a game\n", true)]
+        {
+            fs::write(&path, before).expect("a file");
+            assert_eq!(file.create("Title ").is_err(), kept, "{before}");
+            let after = fs::read_to_string(&path).expect("the file");
+            assert_eq!(after, if kept { before } else { "" });
+        }
+        fs::remove_file(&path).expect("the file");
+        assert!(file.create("Title ").is_ok(), "a new one");
+        fs::remove_file(&path).expect("the file");
     }
 
     #[test]

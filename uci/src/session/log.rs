@@ -109,7 +109,7 @@ impl Log {
         network: &str,
         position: &Position,
     ) -> io::Result<Log> {
-        let file = path.create()?;
+        let file = path.create(ANY_TITLE)?;
         let (lines, queue) = unbounded();
         // Carries a failure and nothing else; closed at the end of the thread.
         let (failed, failures) = bounded(1);
