@@ -4,7 +4,8 @@
 //! `1000 / (1 + 2^((CENTRE - score) / SLOPE))` permill, the chance to lose the same for the negative
 //! score, and the rest is a draw. `scripts/wdl.py` fitted the two constants to 2,000 games of the strong
 //! search against itself at 1+0.01. The curve is within 2 % of how those games ended, except that at a
-//! score of 0 75 % of them were drawn, not 69 %.
+//! score of 0 75 % of them were drawn, not 69 %. The search evaluated by its square tables then; the scores
+//! of the network that plays now have another scale, to which the constants are not fitted yet.
 
 use cairn_engine::search::ScoreText;
 
