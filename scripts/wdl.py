@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """Fits what scores mean to games that the engine has played against itself, and writes the table that the program is
-built with (uci/scores.csv) and a diagram of how true it is (.github/scores.svg).
-
-Without arguments it does all of it: the program plays (which goes on where it was broken off), the table is fitted
-to three quarters of the games and tried on the others. Files of games (cairn datagen) can be given instead: they hold
-the engine's own units. It has to be done again for each network:
+built with (uci/scores.csv) and a diagram of how true it is (.github/scores.svg). It has to be done again for each
+network; without arguments the program plays the games, too, and goes on where it was broken off:
 
     cargo build --release && scripts/wdl.py && cargo build --release
+
+Two kinds of games are needed, which can be given as files instead (cairn datagen writes them, in the engine's own
+units): many quick ones, such as those that the network was trained on or would be, and some hundred with more nodes a
+move. With more nodes the same score is surer, but the score with an even chance is the same. So the table is fitted to
+the quick ones, and one factor on how fast the odds grow to the others. A part of each is held back to try it on.
+
+    scripts/wdl.py games/quick.bin --deep games/deep.bin
 
 The chance to win with a score s is 1 / (1 + 2^((even - s) / doubling)), that to lose the same for -s, and the rest is a
 draw; even and doubling depend on the material on the board, their logarithms as polynomials of the third degree, and
@@ -76,10 +80,12 @@ MATES = 7750
 BIN = 5
 # The share of positions at which the least material lies that is fitted to: of less there are too few.
 FEW = 0.01
-# One game in so many is not fitted to.
-HELD_BACK = 4
+# One game in so many is not fitted to: of the quick ones, and of those with more nodes.
+HELD_BACK, DEEP_HELD_BACK = 4, 2
 # The even chance is looked for among scores that are shown, so many points around +1.00; how far off it may be.
 AROUND, TOLERANCE = 60, 5
+# The factors on how many points double the odds that are tried.
+FACTORS = (0.2, 3.0)
 # As in the program: the largest exponent of the odds.
 LARGEST_EXPONENT = 40
 # The smallest share that a result can have in a fit, which takes its logarithm.
@@ -279,6 +285,21 @@ def fit_table(positions: Positions) -> Table:
     return table()
 
 
+def sharpened(table: Table, deep: Positions) -> Table:
+    """The table with the likeliest factor on how many points double the odds, for games with more nodes."""
+    size = np.abs(deep.score)
+    open_games = deep.where((size >= SMALLEST) & (size <= LARGEST))
+    even, doubling = table.at(open_games.material)
+
+    def surprise(factor: float) -> float:
+        share = np.choose(open_games.result, shares(open_games.score, even, doubling * factor))
+        return -np.mean(np.log(np.maximum(share, LEAST_SHARE)))
+
+    factor = float(optimize.minimize_scalar(surprise, bounds=FACTORS, method="bounded").x)
+    print(f"with more nodes {factor:.2f} times the points double the odds")
+    return Table(np.maximum(np.rint(table.rows * [[1.0], [factor]]).astype(np.int64), LEAST))
+
+
 def even_chance(shown: Positions, drawings: int = DRAWINGS) -> tuple[float, float]:
     """The score that is shown with which every second game is won, and half of its 95 % interval. Found by logistic
     regression around +1.00, leads of either side alike; for the error whole games are drawn anew so many times, as the
@@ -306,7 +327,8 @@ def even_chance(shown: Positions, drawings: int = DRAWINGS) -> tuple[float, floa
     choose = np.random.default_rng(1)
     drawn = choose.integers(len(games), size=(drawings, len(games)))
     evens = [even(np.bincount(draw, minlength=len(games))) for draw in drawn]
-    return even(np.ones(len(games))), float(arena.ERROR_BAR * np.std(evens)) if evens else 0.0
+    low, high = np.quantile(evens, (0.025, 0.975)) if evens else (0.0, 0.0)
+    return even(np.ones(len(games))), float(high - low) / 2
 
 
 # The table and the diagram
@@ -337,7 +359,8 @@ def seen_and_said(said: np.ndarray, happened: np.ndarray, game: np.ndarray) -> l
         count = np.bincount(of_game[inside], minlength=len(games))
         hits = np.bincount(of_game[inside], weights=happened[inside], minlength=len(games))
         again = (times @ hits) / np.maximum(times @ count, 1)
-        points.append((float(said[inside].mean()), float(happened[inside].mean()), arena.ERROR_BAR * float(again.std())))
+        low, high = np.quantile(again, (0.025, 0.975))
+        points.append((float(said[inside].mean()), float(happened[inside].mean()), float(high - low) / 2))
     return points
 
 
@@ -376,22 +399,22 @@ def draw_diagram(table: Table, held_back: Positions, path: Path = DIAGRAM) -> No
 # The program
 
 
-def play(args: argparse.Namespace) -> list[Path]:
+def play(args: argparse.Namespace, kind: str, games: int, nodes: int) -> list[Path]:
     """Lets the program play, in a folder for its network, and gives the files of games."""
     engine = arena.find_engine(args.engine)
     said = subprocess.run([*engine.command, "eval"], capture_output=True, text=True, check=True).stdout
     network = re.search(r"checksum (\w+)", said)
     folder = arena.ROOT / "target/wdl" / (network[1] if network else "tables")
     folder.mkdir(parents=True, exist_ok=True)
-    games = folder / f"games-{args.nodes}.bin"
+    file = folder / f"{kind}-{nodes}.bin"
     # From the usual start only, and to the end by the rules: what looks won and cannot be won is drawn.
-    fixed = {"chess960": 0, "played-out": 1, "hash": 16, "seed": 1}
-    settings = {**fixed, "games": args.games, "nodes": args.nodes, "threads": args.threads}
+    fixed = {"chess960": 0, "played-out": 1, "hash": 8, "seed": 1}
+    settings = {**fixed, "games": games, "nodes": nodes, "threads": args.threads}
     words = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
-    played = subprocess.run([*engine.command, "datagen", str(games), *words])
+    played = subprocess.run([*engine.command, "datagen", str(file), *words])
     if played.returncode != 0:
         raise arena.Trouble("the games were not played to the end; the same command goes on with them")
-    return sorted(folder.glob(f"{games.name}*"))
+    return sorted(path for path in folder.glob(f"{file.name}*") if gamefiles.is_game_file(path))
 
 
 def measure(what: str, shown: Positions) -> float:
@@ -426,37 +449,41 @@ def run_wdl(arguments: Sequence[str]) -> int:
         report(shown, None)
         return 0 if abs(even - 100) <= TOLERANCE else 1
 
-    positions = read_game_files(args.files or play(args))
-    held = positions.game % HELD_BACK == 0
-    fitted, held_back = positions.where(~held), positions.where(held)
-    if not len(held_back):
+    quick = read_game_files(args.files or play(args, "quick", args.games, args.nodes))
+    deep = read_game_files(args.deep or play(args, "deep", args.deep_games, args.deep_nodes))
+    held, deep_held = quick.game % HELD_BACK == 0, deep.game % DEEP_HELD_BACK == 0
+    if not held.any() or not deep_held.any():
         raise arena.Trouble("these are too few games")
-    table = read_table() if args.check else fit_table(fitted)
-    print(f"{positions.games} games, {len(positions)} positions, {len(fitted)} of them to fit to")
+    fitted, held_back, judged = quick.where(~held), quick.where(held), deep.where(deep_held)
+    print(f"{quick.games} quick games, {fitted.games} to fit to; {deep.games} with more nodes, half of them to fit to")
+    table = read_table() if args.check else sharpened(fit_table(fitted), deep.where(~deep_held))
     print("material, score with an even chance, and what doubles the odds, in the engine's centipawns:")
     for row in zip(MATERIALS, *table.rows):
         print("".join(f"{number:5}" for number in row))
-    measured = measure("games that were fitted to", table.shown(fitted))
-    measure("games held back", table.shown(held_back))
-    report(table.shown(held_back), table.chances(held_back))
+    measured = measure("quick games that were fitted to", table.shown(fitted))
+    measure("quick games held back", table.shown(held_back))
+    measure("games with more nodes held back", table.shown(judged))
+    report(table.shown(judged), table.chances(judged))
     if not abs(measured - 100) <= TOLERANCE:
         print(f"the table is wrong: +1.00 would have to be {measured / 100:+.2f}", file=sys.stderr)
         return 1
     if not args.check:
         write_table(table)
-        draw_diagram(table, held_back)
+        draw_diagram(table, judged)
         print(f"{TABLE.relative_to(arena.ROOT)} and {DIAGRAM.relative_to(arena.ROOT)} are written: build anew")
     return 0
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", help="files of games, or PGN (otherwise games are played)")
+    parser.add_argument("files", nargs="*", help="files of quick games, or PGN (otherwise games are played)")
+    parser.add_argument("--deep", nargs="*", default=[], metavar="FILE", help="files of games with more nodes")
     parser.add_argument("--check", action="store_true", help="only try the table that is there, and write nothing")
     parser.add_argument("--player", default="", help="in PGN: part of the names whose moves count (all; see above)")
     parser.add_argument("--engine", default="cairn", help="the program that plays (target/release/cairn)")
-    parser.add_argument("--games", type=int, default=8000, help="how many games it plays (%(default)s)")
-    parser.add_argument("--nodes", type=int, default=5000, help="with how many nodes a move (%(default)s)")
+    for name, games, nodes, what in (("", 12_000, 1000, "quick"), ("deep-", 400, 20_000, "deep")):
+        parser.add_argument(f"--{name}games", type=int, default=games, help=f"how many {what} ones it plays (%(default)s)")
+        parser.add_argument(f"--{name}nodes", type=int, default=nodes, help="with how many nodes a move (%(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="and how many at the same time (%(default)s)")
     return parser.parse_args(arguments)
 

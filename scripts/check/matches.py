@@ -295,6 +295,15 @@ class Chances(unittest.TestCase):
         found = wdl.fit_table(self.played_by(self.TABLE))
         self.assertLess(np.abs(found.rows / self.TABLE.rows - 1).max(), 0.1, found)
 
+    def test_games_with_more_nodes_make_it_sharper(self) -> None:
+        rows = self.TABLE.rows
+        deep = self.played_by(wdl.Table(np.array([rows[0], rows[1] // 2])))
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            found = wdl.sharpened(self.TABLE, deep)
+        self.assertRegex(said.getvalue(), r"0\.(49|50) times")
+        self.assertTrue((found.rows[0] == rows[0]).all())
+        self.assertLess(np.abs(found.rows[1] - rows[1] / 2).max(), 4, found)
+
     def test_what_is_shown_as_one_is_an_even_chance(self) -> None:
         played = self.played_by(self.TABLE)
         even, error = wdl.even_chance(self.TABLE.shown(played), drawings=20)
