@@ -11,6 +11,7 @@ use cairn::games::file::{Present, Writer, part_path};
 use cairn::games::make::{Order, make};
 use cairn::games::merge::merge;
 use cairn::games::stats::Statistics;
+use cairn_engine::eval::Damping;
 use cairn_engine::selfplay::format2::{HEADER_LENGTH, Header};
 use cairn_engine::selfplay::{Game, Ply, Record, Settings};
 
@@ -29,7 +30,7 @@ fn folder(name: &str) -> PathBuf {
 
 fn header(first: u32) -> Header {
     let settings = Settings { seed: 5, nodes: 20, longest_game: 12, ..Settings::default() };
-    Header { first, bench: 1, settings }
+    Header { first, bench: 1, settings, damping: Damping::NONE }
 }
 
 /// Makes games `first..first + games` in parts of so many bytes.

@@ -2,6 +2,7 @@
 //!
 //! An evaluation follows the board as its [`Observer`]; the search does not know which one it is.
 
+mod damping;
 pub mod endgame;
 pub mod network;
 mod network_file;
@@ -13,6 +14,7 @@ mod weights;
 use crate::board::{Board, Observer};
 use crate::score::{Score, clamp_evaluation};
 
+pub use damping::Damping;
 pub use neural::{Neural, PackedNetwork};
 pub use tapered::Tapered;
 

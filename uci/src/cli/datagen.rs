@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
+use cairn_engine::eval::{Damping, PackedNetwork};
 use cairn_engine::selfplay::format2::Header;
 use cairn_engine::selfplay::{Settings, Sides};
 use clap::ValueEnum;
@@ -172,7 +173,10 @@ fn play(
         .context("a thread to search with")?
         .join()
         .map_err(|_| anyhow!("internal error"))??;
-    let header = Header { first: play.first, bench, settings };
+    let network =
+        PackedNetwork::built_in().map_err(|error| anyhow!("the built-in network: {error}"))?;
+    let damping = network.map_or(Damping::NONE, |_| Damping::of_networks());
+    let header = Header { first: play.first, bench, settings, damping };
     let threads = usize::from(play.threads);
     let order = Order { path, header, games: play.games, threads, part_bytes };
     let mut indicator = Indicator::new();
