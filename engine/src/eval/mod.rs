@@ -21,7 +21,7 @@ pub use tapered::Tapered;
 /// An evaluation that follows a board.
 pub trait Evaluator: Observer {
     /// The weights that it evaluates with, if it can have others.
-    type Weights;
+    type Weights: Sync;
 
     /// The evaluation of a position; afterwards it has to observe every move.
     fn of(board: &Board, weights: &Self::Weights) -> Self;

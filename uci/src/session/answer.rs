@@ -63,7 +63,8 @@ impl SearchJob {
         let best = found.or_else(|| best_line?.pv.first().cloned()).or_else(|| self.first_legal());
         let ponder = outcome.and_then(|outcome| self.expected_reply(outcome));
         let closing = self.closing_line(best.as_deref(), outcome, best_line);
-        Answer { best, ponder, closing, ending }
+        let threads = outcome.map_or(1, |outcome| outcome.threads);
+        Answer { best, ponder, closing, ending, threads }
     }
 
     /// The best move of a search as text, if it is legal.
@@ -139,6 +140,7 @@ mod tests {
             setup: SearcherSetup {
                 style: Style::MicroMax,
                 hash_mib: 1,
+                threads: 1,
                 clear: false,
                 loaded: None,
             },

@@ -432,10 +432,14 @@ impl Controller {
     fn set_option(&mut self, name: &str, value: Option<&str>) {
         let log_file = self.settings.log_file.clone();
         let eval_file = self.settings.eval_file.clone();
+        let was_single = self.is_single_against_wish();
         let set = self.settings.set(name, value);
         let is_set = set.is_ok();
         if let Err(text) | Ok(Some(text)) = set {
             self.tell(text);
+        }
+        if self.is_single_against_wish() && !was_single {
+            self.tell("style MicroMax searches on one thread".into());
         }
         if self.settings.log_file != log_file {
             self.close_log();
@@ -451,6 +455,11 @@ impl Controller {
                 path => self.start(Activity::Load(eval_file), Job::Load(path)),
             }
         }
+    }
+
+    /// Whether several threads are asked for, but the style has one.
+    fn is_single_against_wish(&self) -> bool {
+        self.settings.style == Style::MicroMax && self.settings.threads > 1
     }
 
     /// Takes a network for the searches to come, or the one that is built in, and says which one plays.
@@ -629,6 +638,7 @@ impl Controller {
         SearcherSetup {
             style: self.settings.style,
             hash_mib: self.settings.hash_mib,
+            threads: self.settings.threads,
             clear: self.settings.clear_hash,
             loaded: self.loaded.clone(),
         }
@@ -733,7 +743,7 @@ impl Controller {
             self.reply(Reply::Info(info));
         }
         if let Some(log) = &mut self.log {
-            log.search(answer.ending, self.settings.threads);
+            log.search(answer.ending, answer.threads);
         }
         if let Some(script) = &mut self.script {
             (script.told)(answer.ending);

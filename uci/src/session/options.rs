@@ -36,6 +36,8 @@ pub enum OptionKind {
         min: i64,
         /// The largest value.
         max: i64,
+        /// What becomes of a value out of range.
+        beyond: Beyond,
         /// Sets a value in range.
         set: fn(&mut Settings, i64),
         /// The current value.
@@ -85,6 +87,15 @@ pub enum OptionKind {
         /// Does it.
         press: fn(&mut Settings),
     },
+}
+
+/// What becomes of a number beyond the range of its option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// It is moved to the end of the range.
+    Moved,
+    /// It is refused; the old value is kept.
+    Refused,
 }
 
 /// When an option may change.
@@ -167,6 +178,9 @@ pub const DEFAULT_HASH: usize = 16;
 /// The largest hash table that is accepted, in MiB: 64 GiB.
 const MAX_HASH: i64 = 65_536;
 
+/// The most search threads that are accepted.
+const MAX_THREADS: i64 = 1024;
+
 /// The option that names the network's file.
 pub const EVAL_FILE: &str = "EvalFile";
 
@@ -212,6 +226,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
             default: DEFAULT_HASH as i64,
             min: 1,
             max: MAX_HASH,
+            beyond: Beyond::Moved,
             set: |settings, mib| settings.hash_mib = small(mib),
             get: |settings| wide(settings.hash_mib),
         },
@@ -219,11 +234,12 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     },
     UciOption {
         name: "Threads",
-        doc: "Search threads; the search runs on one.",
+        doc: "Search threads; style MicroMax and limited strength have one.",
         kind: OptionKind::Spin {
             default: 1,
             min: 1,
-            max: 1,
+            max: MAX_THREADS,
+            beyond: Beyond::Refused,
             set: |settings, threads| settings.threads = small(threads),
             get: |settings| wide(settings.threads),
         },
@@ -252,6 +268,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
             default: 1,
             min: 1,
             max: 256,
+            beyond: Beyond::Moved,
             set: |settings, lines| settings.multi_pv = small(lines),
             get: |settings| wide(settings.multi_pv),
         },
@@ -264,6 +281,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
             default: DEFAULT_OVERHEAD,
             min: 0,
             max: 5000,
+            beyond: Beyond::Moved,
             set: |settings, time| settings.move_overhead = time.unsigned_abs(),
             get: |settings| wide(settings.move_overhead),
         },
@@ -309,6 +327,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
             default: level::MAX_ELO as i64,
             min: level::MIN_ELO as i64,
             max: level::MAX_ELO as i64,
+            beyond: Beyond::Moved,
             set: |settings, elo| settings.elo = small(elo),
             get: |settings| wide(settings.elo),
         },
@@ -392,6 +411,7 @@ static TABLE_OPTIONS: [UciOption; 4] = [
             default: 1,
             min: 1,
             max: 100,
+            beyond: Beyond::Moved,
             set: |settings, depth| settings.syzygy_probe_depth = small(depth),
             get: |settings| wide(settings.syzygy_probe_depth),
         },
@@ -404,6 +424,7 @@ static TABLE_OPTIONS: [UciOption; 4] = [
             default: 7,
             min: 0,
             max: 7,
+            beyond: Beyond::Moved,
             set: |settings, pieces| settings.syzygy_probe_limit = small(pieces),
             get: |settings| wide(settings.syzygy_probe_limit),
         },
@@ -528,8 +549,11 @@ impl Settings {
             Ok::<_, String>((taken, moved.then(remark)))
         };
         match option.kind {
-            OptionKind::Spin { min, max, set, .. } => {
+            OptionKind::Spin { min, max, beyond, set, .. } => {
                 let (taken, remark) = in_range(min, max)?;
+                if beyond == Beyond::Refused && remark.is_some() {
+                    return Err(refusal());
+                }
                 set(self, taken);
                 Ok(remark)
             }
@@ -688,6 +712,10 @@ mod tests {
             ("Hash", Some("64 MB"), "from 1 to 65536"),
             ("Hash", Some(""), "from 1 to 65536"),
             ("Hash", None, "from 1 to 65536"),
+            ("Threads", Some("two"), "from 1 to 1024"),
+            ("Threads", Some("0"), "from 1 to 1024"),
+            ("Threads", Some("1025"), "from 1 to 1024"),
+            ("Threads", Some("99999999999999999999"), "from 1 to 1024"),
             ("UCI_Chess960", Some("yes"), "true or false"),
             ("Style", Some("Tal"), "Cairn, MicroMax"),
             ("Skill Level", Some("10"), "no option"),
@@ -706,7 +734,7 @@ mod tests {
         let wanted = Settings {
             hash_mib: 32,
             clear_hash: true,
-            threads: 1,
+            threads: 4,
             ponder: true,
             multi_pv: 3,
             move_overhead: 250,
@@ -730,7 +758,7 @@ mod tests {
         for (name, value) in [
             ("HASH", Some("32")),
             ("clear hash", None),
-            ("Threads", Some("1")),
+            ("Threads", Some("4")),
             ("Ponder", Some("true")),
             ("MultiPV", Some("3")),
             ("move overhead", Some("250")),
