@@ -13,7 +13,7 @@ const ENGINE: [&str; 18] = [
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 31] = [
+const UCI: [&str; 32] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
@@ -27,6 +27,7 @@ const UCI: [&str; 31] = [
     "session::reader",
     "session::writer",
     "session::game",
+    "session::table",
     "session::level",
     "session::wdl",
     "session::clock",

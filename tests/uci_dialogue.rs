@@ -689,6 +689,22 @@ fn chances_stand_behind_the_score_when_they_are_asked_for() {
 }
 
 #[test]
+fn a_line_that_ends_in_a_draw_is_shown_as_one() {
+    let mut engine = Engine::start();
+    engine.send("setoption name UCI_ShowWDL value true");
+    // A perpetual check that has gone on for a while, and what nobody can win.
+    let perpetual = "position fen q4kb1/3Q2nq/8/r3PpK1/2n5/7q/8/q7 w - f6 0 1 \
+                     moves d7c8 f8f7 c8d7 f7f8 d7d8 f8f7";
+    for position in [perpetual, "position fen 8/8/4k3/8/8/3NK3/8/8 w - - 0 1"] {
+        engine.send(position);
+        engine.send("go depth 12");
+        let lines = engine.read_until("bestmove");
+        let last = lines.iter().rfind(|line| line.contains(" score ")).expect("a score");
+        assert!(last.contains(" score cp 0 wdl 0 1000 0 "), "{lines:#?}");
+    }
+}
+
+#[test]
 fn a_limited_strength_is_a_limited_number_of_nodes_and_repeats() {
     let mut engine = Engine::start();
     let mut play_level = |style: &str, elo: &str, analysis: bool| {

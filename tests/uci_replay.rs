@@ -427,6 +427,10 @@ fn a_log_of_another_build_says_so() {
     let at = log.find("== bench ").expect("a bench");
     let other = log[..at].to_owned() + &log[at..].replacen("bench ", "bench 1", 1);
     assert_replay(&other, "build", 0, "this program has bench");
+    // Scores on another scale are other lines.
+    let other = log.replacen(", scores ", ", scores 1", 1);
+    assert_ne!(log, other);
+    assert_replay(&other, "scale", 0, "this program has bench");
 }
 
 #[test]

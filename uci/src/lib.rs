@@ -21,8 +21,9 @@
 //! session/reader       standard input, a thread
 //! session/writer       standard output, a thread
 //! session/game         the position and the moves before it
+//! session/table        fitted numbers, read at compile time
 //! session/level        UCI_Elo to nodes and overlooked moves
-//! session/wdl          scores to win, draw and loss chances
+//! session/wdl          scores as they are shown; win, draw and loss chances
 //! session/clock        clocks to time limits
 //! session/options      the table of options and their values
 //! session/network      the network that evaluates, read from a file

@@ -9,7 +9,7 @@ use super::output::print;
 use super::{Failure, bad_usage};
 use crate::analyze::{End, Finding, Line, analyze};
 use crate::protocol::notation::{san_line, score};
-use crate::protocol::{self, Command, Go};
+use crate::protocol::{self, Command, Go, Wdl};
 use crate::session::options::Settings;
 
 /// Search one position; limits are written as in UCI: cairn go depth 8
@@ -126,10 +126,14 @@ impl Table<'_> {
         if !self.began {
             self.began = true;
             let side = format!("for {}", self.board.side_to_move());
-            text = format!("depth rank  {side:>12}        nodes      time  line\n");
+            let chances = line.wdl.map_or("", |_| "  won/drawn/lost");
+            text = format!("depth rank  {side:>12}{chances}        nodes      time  line\n");
         }
+        let chances = line.wdl.map_or(String::new(), |Wdl { win, draw, loss }| {
+            format!("{:>16}", format!("{win}/{draw}/{loss}"))
+        });
         text + &format!(
-            "{:>5} {:>4}  {:>12} {:>12} {:>9.3}  {}\n",
+            "{:>5} {:>4}  {:>12}{chances} {:>12} {:>9.3}  {}\n",
             line.depth,
             line.multi_pv,
             score(line.score),

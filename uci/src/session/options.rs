@@ -350,7 +350,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
     },
     UciOption {
         name: "UCI_ShowWDL",
-        doc: "Adds the chances to win, draw and lose, in permill, to each score.",
+        doc: "Adds the chances to win, draw and lose, in permill, to each score; fitted to games of style Cairn.",
         kind: OptionKind::Check {
             default: false,
             set: |settings, on| settings.show_wdl = on,

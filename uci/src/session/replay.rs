@@ -17,7 +17,7 @@ use cairn_engine::search::Style;
 use crate::protocol::{self, Command, Reply, quote};
 use crate::session::controller::{Controller, Manner};
 use crate::session::files::Checksum;
-use crate::session::log::{ANY_TITLE, BEGIN, END, IS, LOADED, Mark, NETWORK, TITLE};
+use crate::session::log::{self, ANY_TITLE, BEGIN, END, IS, LOADED, Mark, NETWORK, TITLE};
 use crate::session::messages::{Cut, Ending, STACK};
 use crate::session::network;
 use crate::session::options::{OptionKind, Settings, UciOption};
@@ -297,11 +297,13 @@ impl Session {
             .spawn(signature::nodes)?
             .join()
             .map_err(|_| anyhow!("internal error"))??;
-        let logged = self.bench.filter(|&logged| logged != nodes);
-        Ok(logged.map(|logged| {
+        let program = log::engine();
+        let is_ours = self.engine == program && self.bench.is_none_or(|logged| logged == nodes);
+        Ok((!is_ours).then(|| {
+            let bench = self.bench.map_or("unknown".to_owned(), |logged| logged.to_string());
             format!(
-                "{} with bench {logged} has written this log; this program has bench {nodes}, so \
-                 differences are no surprise",
+                "{} with bench {bench} has written this log; this program has bench {nodes} and is {program}, \
+                 so differences are no surprise",
                 quote(&self.engine)
             )
         }))
