@@ -13,12 +13,13 @@ const ENGINE: [&str; 18] = [
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 31] = [
+const UCI: [&str; 33] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
     "protocol::reply",
     "protocol::notation",
+    "protocol::san",
     "protocol",
     "signature",
     "openings",
@@ -43,6 +44,7 @@ const UCI: [&str; 31] = [
     "session::replay",
     "session",
     "analyze",
+    "report",
     "games",
     "cli",
 ];
