@@ -12,6 +12,7 @@ use std::mem;
 
 use cairn_engine::board::Board;
 
+use super::super::lines::{FoundLine, Lines, decode};
 use super::{Game, GameResult, Line, Step, plain_comment, value};
 use crate::protocol::san::read_san;
 use crate::protocol::text::quote;
@@ -75,9 +76,7 @@ impl Error for PgnError {}
 
 /// Reads games: an iterator over those of a file, broken ones in their places.
 pub struct Reader<R> {
-    input: R,
-    /// The bytes of the current line.
-    line: Vec<u8>,
+    lines: Lines<R>,
     state: State,
     has_ended: bool,
 }
@@ -85,44 +84,19 @@ pub struct Reader<R> {
 impl<R: BufRead> Reader<R> {
     /// A reader of all games in `input`.
     pub fn new(input: R) -> Reader<R> {
-        Reader { input, line: Vec::new(), state: State::default(), has_ended: false }
+        Reader { lines: Lines::new(input, LONGEST_LINE), state: State::default(), has_ended: false }
     }
 
     /// Reads the next line. Whether there was one.
     fn advance(&mut self) -> io::Result<bool> {
-        self.line.clear();
-        let mut is_too_long = false;
-        loop {
-            let bytes = match self.input.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                bytes => bytes?,
-            };
-            if bytes.is_empty() {
-                if self.line.is_empty() && !is_too_long {
-                    return Ok(false);
-                }
-                break;
-            }
-            let end = bytes.iter().position(|&byte| byte == b'\n');
-            let length = end.map_or(bytes.len(), |end| end + 1);
-            if self.line.len() + length > LONGEST_LINE {
-                is_too_long = true;
-                self.line.clear();
-            }
-            if !is_too_long {
-                self.line.extend_from_slice(&bytes[..length]);
-            }
-            self.input.consume(length);
-            if end.is_some() {
-                break;
-            }
-        }
+        let Some(found) = self.lines.advance()? else { return Ok(false) };
         self.state.line_number += 1;
-        if is_too_long {
-            self.state.building().has_moves = true;
-            self.state.refuse(format!("a line of more than {} MiB", LONGEST_LINE >> 20));
-        } else {
-            self.state.read_line(&self.line);
+        match found {
+            FoundLine::Text(line) => self.state.read_line(line),
+            FoundLine::TooLong => {
+                self.state.building().has_moves = true;
+                self.state.refuse(format!("a line of more than {} MiB", LONGEST_LINE >> 20));
+            }
         }
         Ok(true)
     }
@@ -284,10 +258,6 @@ impl State {
     }
 
     fn read_line(&mut self, line: &[u8]) {
-        let line = match line {
-            [0xef, 0xbb, 0xbf, line @ ..] if self.line_number == 1 => line,
-            line => line,
-        };
         if self.line_number == 1 && (line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff"))
         {
             return self.refuse("the file is UTF-16; UTF-8 and Latin-1 can be read".to_owned());
@@ -637,12 +607,4 @@ fn symbol(text: &str) -> Option<u8> {
         marks if marks.chars().all(|mark| mark == '?') => 4,
         _ => return None,
     })
-}
-
-/// Text in UTF-8, or else in Latin-1.
-fn decode(bytes: &[u8]) -> String {
-    match str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
-    }
 }
