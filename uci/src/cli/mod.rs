@@ -4,6 +4,7 @@
 //! page. An argument that is a UCI command, such as `"go depth 5"`, is no subcommand: such arguments
 //! are run one after the other, which is how scripts and OpenBench call the program.
 
+mod analyze;
 mod bench;
 mod completions;
 mod datagen;
@@ -72,6 +73,7 @@ enum Command {
     Bench(bench::Arguments),
     Perft(perft::Arguments),
     Go(go::Arguments),
+    Analyze(analyze::Arguments),
     Eval(eval::Arguments),
     Datagen(datagen::Arguments),
     Replay(replay::Arguments),
@@ -87,6 +89,7 @@ impl Command {
             Command::Bench(arguments) => bench::run(&arguments),
             Command::Perft(arguments) => perft::run(&arguments),
             Command::Go(arguments) => go::run(&arguments),
+            Command::Analyze(arguments) => analyze::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
             Command::Datagen(arguments) => datagen::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),

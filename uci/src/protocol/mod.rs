@@ -6,6 +6,7 @@ pub mod command;
 pub mod notation;
 pub mod parse;
 pub mod reply;
+pub mod san;
 pub mod text;
 
 pub use command::{Clock, Command, Go, OpeningsRequest, Position, Refusal, Start};
