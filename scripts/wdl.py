@@ -25,11 +25,9 @@ from pathlib import Path
 
 import libraries
 
-with libraries.needed():
-    import chess
-    import chess.pgn
-    import numpy as np
-    from scipy import optimize
+chess = libraries.Library("chess", "chess.pgn")
+np = libraries.Library("numpy")
+optimize = libraries.Library("scipy.optimize")
 
 # +0.31/12 0.5s: the score from the view of the side that has moved.
 SCORE = re.compile(r"\s*([+-]?\d+\.\d+)/\d+")
@@ -57,8 +55,8 @@ START = (120, 60)
 Counts = Counter[tuple[int, int]]
 
 
-class Scores(chess.pgn.BaseVisitor["Scores"]):
-    """Collects the scores of a game: who has moved, and centipawns."""
+class Scores:
+    """Collects the scores of a game: who has moved, and centipawns. What a visitor of games does beside the base."""
 
     def __init__(self) -> None:
         self.tags: dict[str, str] = {}
@@ -100,9 +98,12 @@ def games(paths: Iterable[str | Path]) -> Iterator[Scores]:
     """Reads games, each beginning with its event by itself: one that was broken off within a comment does not
     take the next one with it."""
 
+    class Visitor(Scores, chess.pgn.BaseVisitor):
+        """A visitor whose base is imported only now."""
+
     def read(lines: list[str]) -> Iterator[Scores]:
         text = io.StringIO("".join(lines))
-        while (found := chess.pgn.read_game(text, Visitor=Scores)) is not None:
+        while (found := chess.pgn.read_game(text, Visitor=Visitor)) is not None:
             yield found
 
     for path in paths:
@@ -164,6 +165,7 @@ def main() -> int:
     parser.add_argument("pgn", nargs="+")
     parser.add_argument("--player", default="", help="part of the names whose moves count (all; see above)")
     args = parser.parse_args()
+    libraries.load()
     counts, number = count(args.pgn, args.player)
     if not counts:
         print("there is no game with scores of that player", file=sys.stderr)
