@@ -15,9 +15,9 @@
 //! protocol/mod
 //!
 //! signature            the short bench that tells builds apart
-//! openings             opening positions for testing
 //!
 //! session/files        the files that options name
+//! openings             opening positions for testing
 //! session/messages     what the threads say to each other
 //! session/reader       standard input, a thread
 //! session/writer       standard output, a thread

@@ -40,6 +40,9 @@ pub use tt::Bound;
 /// How often a search polls the stop flag and publishes its node count, in nodes.
 pub const POLL_INTERVAL: u64 = 1024;
 
+/// The deepest iteration of the strong search, in plies; micro-Max ends earlier.
+pub const MAX_DEPTH: u32 = thread::MAX_DEPTH as u32;
+
 /// Which program plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Style {

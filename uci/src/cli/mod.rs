@@ -49,7 +49,8 @@ Environment:
 
 Exit codes:
   0  all went well; a reader of the output that has seen enough is no error
-  1  an error; for 'replay' a difference, for 'perft --suite' a count that disagrees
+  1  an error; for 'replay' a difference, for 'perft --suite' a count that disagrees, for UCI
+     commands as arguments one that is not done as it was asked for
   2  a command line or a CAIRN_SIMD that makes no sense here, or for 'replay' no usable log
   3  for 'replay': the log is incomplete, but the same as far as it goes";
 
