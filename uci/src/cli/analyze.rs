@@ -199,14 +199,15 @@ impl Arguments {
         let own = [
             ("MultiPV".to_owned(), search.multipv.to_string()),
             ("Hash".to_owned(), hash.to_string()),
-            ("UCI_ShowWDL".to_owned(), "true".to_owned()),
         ];
+        // Last, as records always hold the chances.
+        let chances = ("UCI_ShowWDL".to_owned(), "true".to_owned());
         let mut settings = Settings::default();
         let given = search.options.iter().map(|option| {
             let (name, value) = option.split_once('=')?;
             Some((name.trim().to_owned(), value.trim().to_owned()))
         });
-        for pair in own.into_iter().map(Some).chain(given) {
+        for pair in own.into_iter().map(Some).chain(given).chain([Some(chances)]) {
             let Some((name, value)) = pair else {
                 bail!("--option is written --option NAME=VALUE")
             };

@@ -33,8 +33,8 @@ use serde::{Deserialize, Serialize};
 
 use super::input::Position;
 use crate::analyze::Line;
+use crate::protocol::Wdl;
 use crate::protocol::notation::san;
-use crate::session::wdl;
 
 /// The version of the records.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -221,7 +221,8 @@ impl LineRecord {
             after.play(mv);
         }
         let score = Score::from(line.score);
-        let chances = line.wdl.unwrap_or_else(|| wdl::chances(line.score));
+        // Told with every line, as the analysis asks for it.
+        let chances = line.wdl.unwrap_or(Wdl::DRAW);
         LineRecord {
             rank: line.multi_pv,
             best: pv.first().cloned(),
@@ -240,7 +241,7 @@ impl LineRecord {
     fn of_nothing(board: &Board) -> LineRecord {
         let mated = board.is_checkmate();
         let score = if mated { ScoreText::Mate(0) } else { ScoreText::Centipawns(0) };
-        let chances = wdl::chances(score);
+        let chances = if mated { Wdl::LOSS } else { Wdl::DRAW };
         LineRecord {
             rank: 1,
             best: None,
