@@ -45,13 +45,11 @@ import arena
 import gamefiles
 import libraries
 
-with libraries.needed():
-    import chess
-    import chess.pgn
-    import matplotlib
-    import numpy as np
-    from matplotlib.figure import Figure
-    from scipy import optimize, special
+chess = libraries.Library("chess", "chess.pgn")
+matplotlib = libraries.Library("matplotlib", "matplotlib.figure")
+np = libraries.Library("numpy")
+optimize = libraries.Library("scipy.optimize")
+special = libraries.Library("scipy.special")
 
 TABLE = arena.ROOT / "uci/scores.csv"
 COLUMNS = ("material", "even", "doubling")
@@ -147,8 +145,8 @@ class Table:
 # Reading games
 
 
-class Scores(chess.pgn.BaseVisitor["Scores"]):
-    """Collects the scores of a game: who has moved, and centipawns."""
+class Scores:
+    """Collects the scores of a game: who has moved, and centipawns. What a visitor of games does beside the base."""
 
     def __init__(self) -> None:
         self.tags: dict[str, str] = {}
@@ -190,9 +188,12 @@ def pgn_games(paths: Iterable[str | Path]) -> Iterator[Scores]:
     """Reads games, each beginning with its event by itself: one that was broken off within a comment does not
     take the next one with it."""
 
+    class Visitor(Scores, chess.pgn.BaseVisitor):
+        """A visitor whose base is imported only now."""
+
     def read(lines: list[str]) -> Iterator[Scores]:
         text = io.StringIO("".join(lines))
-        while (found := chess.pgn.read_game(text, Visitor=Scores)) is not None:
+        while (found := chess.pgn.read_game(text, Visitor=Visitor)) is not None:
             yield found
 
     for path in paths:
@@ -366,7 +367,7 @@ def seen_and_said(said: np.ndarray, happened: np.ndarray, game: np.ndarray) -> l
 
 def draw_diagram(table: Table, held_back: Positions, path: Path = DIAGRAM) -> None:
     """What was said against what happened, and how games end by the score that is shown."""
-    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    figure = matplotlib.figure.Figure(figsize=(9, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     chances = table.chances(held_back)
     left.plot([0, 100], [0, 100], color="0.7", linewidth=1, zorder=0)
@@ -438,6 +439,7 @@ def report(shown: Positions, chances: np.ndarray | None) -> None:
 
 def run_wdl(arguments: Sequence[str]) -> int:
     args = parse_arguments(arguments)
+    libraries.load()
     are_games = {gamefiles.is_game_file(path) for path in args.files}
     if len(are_games) > 1:
         raise arena.Trouble("give either PGN or files of games, not both")

@@ -13,16 +13,17 @@ const ENGINE: [&str; 18] = [
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 32] = [
+const UCI: [&str; 34] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
     "protocol::reply",
     "protocol::notation",
+    "protocol::san",
     "protocol",
     "signature",
-    "openings",
     "session::files",
+    "openings",
     "session::messages",
     "session::reader",
     "session::writer",
@@ -44,6 +45,7 @@ const UCI: [&str; 32] = [
     "session::replay",
     "session",
     "analyze",
+    "report",
     "games",
     "cli",
 ];

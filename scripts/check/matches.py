@@ -133,19 +133,53 @@ class Games(unittest.TestCase):
 
 
 class Libraries(unittest.TestCase):
-    def test_a_missing_one_is_named_and_matches_need_none(self) -> None:
-        scripts = arena.SCRIPTS
-        needy = [scripts / name for name in ("ladder.py", "levels.py", "wdl.py", "check/speed.py", "check/play.py")]
-        for script in [*needy, scripts / "arena.py"]:
-            # Without site, nothing but the standard library is found.
-            command = [sys.executable, "-S", str(script), "--help"]
-            result = subprocess.run(command, capture_output=True, text=True)
-            if script in needy:
-                self.assertEqual(result.returncode, 2)
-                said = rf"^{script.name} needs the Python library \w+: .* -m pip install -r .*requirements\.txt\n$"
-                self.assertRegex(result.stderr, said)
-            else:
-                self.assertEqual((result.returncode, result.stderr), (0, ""))
+    def run_bare(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        # Without site, nothing but the standard library is found.
+        command = [sys.executable, "-S", str(arena.SCRIPTS / name), *arguments]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def test_a_missing_one_is_named_before_anything_is_done_and_help_needs_none(self) -> None:
+        needy = {
+            "ladder.py": [],
+            "levels.py": [],
+            "wdl.py": ["none.pgn"],
+            "check/analysis.py": [],
+            "check/epd.py": ["none.epd"],
+            "check/play.py": [],
+            "check/speed.py": ["a", "b"],
+        }
+        for name, arguments in needy.items():
+            result = self.run_bare(name, *arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            said = rf"^{Path(name).name} needs the Python library \w+: .* -m pip install -r .*requirements\.txt\n$"
+            self.assertRegex(result.stderr, said)
+        for name in [*needy, "arena.py"]:
+            result = self.run_bare(name, "--help")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertIn("usage: ", result.stdout)
+
+
+class Arguments(unittest.TestCase):
+    def test_wrong_ones_are_told_with_the_usage(self) -> None:
+        folder = str(arena.ROOT / "target/no-chain")
+        for command, code, said in [
+            (["train/chain.sh"], 2, "needs a folder"),
+            (["train/chain.sh", "--small"], 2, "needs a folder"),
+            (["train/chain.sh", "--smal", folder], 2, "no option --smal"),
+            (["train/chain.sh", folder, "two"], 2, "threads"),
+            (["train/chain.sh", "-h"], 0, "chain.sh FOLDER"),
+            (["train/chain.sh", "--small", "--help"], 0, "chain.sh FOLDER"),
+            (["check/builds.py", "/nonexistent"], 2, "no program '/nonexistent'"),
+            (["check/builds.py", sys.executable, "--option", "Hash"], 2, "NAME=VALUE"),
+        ]:
+            interpreter = "bash" if command[0].endswith(".sh") else sys.executable
+            result = subprocess.run(
+                [interpreter, str(arena.SCRIPTS / command[0]), *command[1:]], capture_output=True, text=True, timeout=60
+            )
+            self.assertEqual(result.returncode, code, command)
+            self.assertIn(said, result.stdout + result.stderr)
+            self.assertNotIn("Traceback", result.stderr)
+        self.assertFalse(Path(folder).exists())
 
 
 class Records(unittest.TestCase):

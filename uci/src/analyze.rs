@@ -85,6 +85,7 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
         setup: SearcherSetup {
             style: options.style,
             hash_mib: options.hash_mib,
+            threads: options.threads,
             clear: false,
             loaded,
         },

@@ -151,6 +151,9 @@ pub struct Wdl {
 impl Wdl {
     /// A certain draw.
     pub const DRAW: Wdl = Wdl { win: 0, draw: 1000, loss: 0 };
+
+    /// A certain loss.
+    pub const LOSS: Wdl = Wdl { win: 0, draw: 0, loss: 1000 };
 }
 
 impl Reply {

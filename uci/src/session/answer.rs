@@ -82,7 +82,8 @@ impl SearchJob {
         let best = found.or_else(|| best_line?.pv.first().cloned()).or_else(|| self.first_legal());
         let ponder = outcome.and_then(|outcome| self.expected_reply(outcome));
         let closing = self.closing_line(best.as_deref(), outcome, best_line);
-        Answer { best, ponder, closing, ending }
+        let threads = outcome.map_or(1, |outcome| outcome.threads);
+        Answer { best, ponder, closing, ending, threads }
     }
 
     /// The best move of a search as text, if it is legal.
@@ -173,7 +174,7 @@ mod tests {
 
     fn job_of(style: Style, fen: &str) -> SearchJob {
         SearchJob {
-            setup: SearcherSetup { style, hash_mib: 1, clear: false, loaded: None },
+            setup: SearcherSetup { style, hash_mib: 1, threads: 1, clear: false, loaded: None },
             board: Board::from_fen(fen).expect("a position"),
             limits: Limits::default(),
             soft: None,

@@ -62,7 +62,7 @@ mod tests {
         for (rows, elo) in
             LEVELS.windows(2).zip((MIN_ELO..).step_by((LEVELS[1][0] - LEVELS[0][0]) as usize))
         {
-            assert_eq!(rows[0][0], elo.into());
+            assert_eq!(rows[0][0], u64::from(elo));
             assert!(rows[0][1] < rows[1][1] && rows[1][2] <= 100, "{elo}");
             assert_eq!(
                 Level::of(elo),
