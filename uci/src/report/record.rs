@@ -14,7 +14,7 @@
 //! | `engine`, `limits` | who searched, and how long |
 //! | `ending` | `checkmate` or `stalemate` if there is no legal move |
 //! | `best`, `best_san` | the best move in UCI and in SAN |
-//! | `score` | for the side to move: `cp` in centipawns, or `mate` in moves, negative if it is mated |
+//! | `score` | for the side to move: `cp` in centipawns as they are shown (100 are an even chance to win), or `mate` in moves, negative if it is mated |
 //! | `score_white` | the same for white |
 //! | `wdl` | chances of the side to move to `win`, `draw` and lose (`loss`), in permill |
 //! | `depth`, `seldepth`, `nodes` | plies of the last iteration, the longest line, nodes in all |
