@@ -140,6 +140,8 @@ fn a_wrong_file_is_refused_by_its_name_and_the_old_network_plays_on() {
         ("empty.net", Vec::new(), "not a network of Cairn"),
         ("foreign.net", b"NNUE, but another one".to_vec(), "not a network of Cairn"),
         ("flipped.net", flipped(5000), "checksum"),
+        ("generation.net", flipped(36), "checksum"),
+        ("older.net", [b"CAIRNNN1", &bytes[8..]].concat(), "format 1, while this program reads"),
         ("shape.net", flipped(12), "number of inputs is 784, must be 768"),
         ("wide.net", flipped(16), "bytes long instead of"),
         ("odd.net", [&bytes[..16], &[9, 0, 0, 0], &bytes[20..]].concat(), "hidden neurons is 9"),
