@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The engine's modules from the ground up, as the crate's docs explain them.
-const ENGINE: [&str; 18] = [
+const ENGINE: [&str; 19] = [
     "square", "piece", "score", "moves", "keys", "attack", "machine", "board", "fen", "movegen",
-    "text", "perft", "hash", "params", "eval", "search", "selfplay", "bench",
+    "text", "perft", "syzygy", "hash", "params", "eval", "search", "selfplay", "bench",
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.

@@ -21,6 +21,7 @@
 //! | [`movegen`] | the three nested loops; legal moves; mate, stalemate and the end of a game |
 //! | [`text`] | the diagram; moves as UCI writes them |
 //! | [`perft`] | counting move paths |
+//! | [`syzygy`] | endgame tables: what perfect play comes to with few pieces |
 //! | [`hash`] | the hash table |
 //! | [`params`] | every number of the search, once |
 //! | [`eval`] | a network, or material and squares as each king sees them, tapered; endings |
@@ -48,6 +49,7 @@ pub mod score;
 pub mod search;
 pub mod selfplay;
 pub mod square;
+pub mod syzygy;
 pub mod text;
 
 pub use machine::instructions::{InstructionSet, InstructionSetError};
