@@ -4,6 +4,7 @@
 //! counted: when the node limit is reached or the stop flag is seen. A search that was stopped after N nodes
 //! is therefore repeated exactly by `nodes N`.
 
+mod cairn;
 mod deepen;
 mod delay;
 mod history;
@@ -15,6 +16,8 @@ mod prune;
 mod quiesce;
 mod root_lines;
 mod see;
+mod speaker;
+mod team;
 mod thread;
 mod tt;
 
@@ -28,8 +31,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::eval::{Neural, PackedNetwork, Tapered};
-use deepen::Cairn;
+use cairn::Cairn;
 use micromax::MicroMax;
+use team::NodeCounter;
 pub use tt::Bound;
 
 /// How often a search polls the stop flag and publishes its node count, in nodes.
@@ -122,7 +126,7 @@ impl Default for Limits {
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicBool,
-    nodes: AtomicU64,
+    nodes: NodeCounter,
     /// The iteration and the current root move, packed (see [`CurrentMove`]); written by the search only.
     current: AtomicU64,
 }
@@ -168,11 +172,11 @@ impl Control {
     /// The node count, updated every [`POLL_INTERVAL`] nodes.
     #[must_use]
     pub fn nodes(&self) -> u64 {
-        self.nodes.load(Ordering::Relaxed)
+        self.nodes.get()
     }
 
     fn publish(&self, nodes: u64) {
-        self.nodes.store(nodes, Ordering::Relaxed);
+        self.nodes.set(nodes);
     }
 
     /// The current iteration; 0 before the first.

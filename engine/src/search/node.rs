@@ -6,7 +6,7 @@ use super::picker::{Picker, captured_kind, is_noisy, moving};
 use super::prune::{self, Facts, Late, Others, Singularity};
 use super::see::see_ge;
 use super::thread::{MAX_PLY, Thread};
-use super::tt::{self, Bound, TtEntry};
+use super::tt::{self, Bound, TtEntry, TtView};
 use crate::eval::Evaluator;
 use crate::keys::Keys;
 use crate::movegen::{self, ChecksAndPins};
@@ -121,7 +121,7 @@ impl Tried {
     }
 }
 
-impl<E: Evaluator> Thread<'_, E> {
+impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
     /// Searches the reply to the move just made. Returns the score for the side that made it.
     #[inline]
     fn search_reply<K: NodeKind>(
@@ -239,7 +239,7 @@ impl<E: Evaluator> Thread<'_, E> {
             self.tt.prefetch(self.board.likely_keys_after(mv));
             tried.number += 1;
             if K::ROOT {
-                self.control.begin_root_move(mv, tried.number as u32);
+                self.member.begin_root_move(mv, tried.number);
             }
             let Some(candidate) = self.candidate(&node, &picker, mv, tried.number) else {
                 continue;
@@ -542,7 +542,7 @@ impl<E: Evaluator> Thread<'_, E> {
         // 11. Store.
         let mv = tried.best_move.map(Move::raw);
         let depth = node.facts.depth;
-        tt::store(self.tt, node.keys, TtEntry { mv, score: tried.best, depth, bound });
+        self.tt.store(node.keys, TtEntry { mv, score: tried.best, depth, bound });
         tried.best
     }
 

@@ -7,14 +7,14 @@ use super::picker::Picker;
 use super::prune;
 use super::see::{captured_value, see_ge};
 use super::thread::{MAX_PLY, Thread};
-use super::tt::{self, Bound, TtEntry};
+use super::tt::{Bound, TtEntry, TtView};
 use crate::eval::Evaluator;
 use crate::movegen::ChecksAndPins;
 use crate::moves::Move;
 use crate::params;
 use crate::score::{DRAW, MATE, Score, Window, is_mate};
 
-impl<E: Evaluator> Thread<'_, E> {
+impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
     /// Searches a node at the horizon or beyond. `first` is the node at the horizon, or the reply to an
     /// evasion.
     ///
@@ -124,7 +124,7 @@ impl<E: Evaluator> Thread<'_, E> {
                 None => Bound::Upper,
             };
             let mv = best_move.map(Move::raw);
-            tt::store(self.tt, keys, TtEntry { mv, score: best, depth: 0, bound });
+            self.tt.store(keys, TtEntry { mv, score: best, depth: 0, bound });
         }
         best
     }
@@ -138,15 +138,16 @@ mod tests {
     use crate::search::Control;
     use crate::search::history::Histories;
     use crate::search::node::NonPv;
-    use crate::search::tt::CairnTable;
+    use crate::search::team::Team;
+    use crate::search::tt::{CairnTable, SharedTt};
 
     /// The static evaluation, and what quiescence says to the question whether the score is above 0.
     fn above_zero(fen: &str) -> (Score, Score) {
         let board = Board::from_fen(fen).unwrap();
         let (tt, control) = (CairnTable::new(1).unwrap(), Control::new());
         let mut histories = Histories::new();
-        let mut thread =
-            Thread::<Tapered>::new(&board, &tt, &mut histories, &control, u64::MAX, &());
+        let (tt, team) = (SharedTt(&tt), Team::new(&control, None));
+        let mut thread = Thread::<Tapered, _>::new(&board, tt, &mut histories, team.leader(), &());
         let raw_eval = thread.raw_eval();
         let eval = thread.corrected(raw_eval);
         (eval, thread.quiesce::<NonPv>(Window::null(0), 0, true))

@@ -1,10 +1,10 @@
-//! One thread's state: the board with those who follow it, the search stack, and what threads share.
+//! One thread's state: the board with those who follow it, the search stack, and its place among the threads.
 
 use super::history::{Histories, PieceTo};
 use super::partial_keys::PartialKeysObserver;
 use super::picker::moving;
-use super::tt::{self, CairnTable, TtEntry};
-use super::{Control, POLL_INTERVAL};
+use super::team::Member;
+use super::tt::{TtEntry, TtView};
 use crate::board::{Board, FIFTY_MOVES, Observer};
 use crate::eval::{self, Evaluator, endgame};
 use crate::keys::Keys;
@@ -77,15 +77,18 @@ impl<E: Evaluator> Observer for Observers<E> {
 }
 
 /// One thread's search.
-pub(super) struct Thread<'a, E: Evaluator> {
+pub(super) struct Thread<'a, E: Evaluator, T: TtView> {
     pub(super) board: Board,
     pub(super) observers: Observers<E>,
-    pub(super) tt: &'a CairnTable,
+    pub(super) tt: T,
     pub(super) histories: &'a mut Histories,
-    pub(super) control: &'a Control,
+    pub(super) member: Member<'a>,
     /// Nodes counted so far.
     pub(super) nodes: u64,
-    node_limit: u64,
+    /// How many it may count before it has to ask for more.
+    allowance: u64,
+    /// At this count it looks whether to go on.
+    next_check: u64,
     /// The search has ended: scores returned from now on mean nothing.
     pub(super) stopped: bool,
     /// The depth of this iteration.
@@ -108,15 +111,14 @@ pub(super) struct Thread<'a, E: Evaluator> {
     pub(super) stack: Vec<Frame>,
 }
 
-impl<'a, E: Evaluator> Thread<'a, E> {
+impl<'a, E: Evaluator, T: TtView> Thread<'a, E, T> {
     pub(super) fn new(
         board: &Board,
-        tt: &'a CairnTable,
+        tt: T,
         histories: &'a mut Histories,
-        control: &'a Control,
-        node_limit: u64,
+        member: Member<'a>,
         weights: &E::Weights,
-    ) -> Thread<'a, E> {
+    ) -> Thread<'a, E, T> {
         Thread {
             board: board.clone(),
             observers: Observers {
@@ -125,9 +127,10 @@ impl<'a, E: Evaluator> Thread<'a, E> {
             },
             tt,
             histories,
-            control,
+            member,
             nodes: 0,
-            node_limit,
+            allowance: 0,
+            next_check: 0,
             stopped: false,
             root_depth: 0,
             seldepth: 0,
@@ -173,18 +176,41 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     }
 
     /// Counts a node, unless the search stops before it: the one place for both. Returns whether to go on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn count_node(&mut self) -> bool {
-        let polls = self.nodes.is_multiple_of(POLL_INTERVAL) && self.nodes > 0;
-        if polls {
-            self.control.publish(self.nodes);
-        }
-        if self.stopped || self.nodes >= self.node_limit || (polls && self.control.is_stopped()) {
-            self.stopped = true;
+        if self.nodes >= self.next_check && !self.may_go_on() {
             return false;
         }
         self.nodes += 1;
         true
+    }
+
+    /// Looks at the node limit and, every now and then, at the stop flag.
+    #[cold]
+    fn may_go_on(&mut self) -> bool {
+        let interval = self.member.poll_interval();
+        if self.nodes.is_multiple_of(interval) && self.nodes > 0 {
+            self.publish_nodes();
+            self.stopped |= self.member.is_stopped();
+        }
+        if self.nodes >= self.allowance && !self.stopped {
+            self.allowance = self.allowance.saturating_add(self.member.take_nodes());
+            self.stopped = self.nodes >= self.allowance;
+        }
+        let next_poll = (self.nodes / interval + 1) * interval;
+        self.next_check = if self.stopped { 0 } else { next_poll.min(self.allowance) };
+        !self.stopped
+    }
+
+    /// Publishes the node count.
+    pub(super) fn publish_nodes(&self) {
+        self.member.publish(self.nodes);
+    }
+
+    pub(super) fn begin_iteration(&mut self, depth: i32) {
+        self.root_depth = depth;
+        self.seldepth = 0;
+        self.member.begin_iteration(depth);
     }
 
     #[inline]
@@ -241,7 +267,7 @@ impl<'a, E: Evaluator> Thread<'a, E> {
     /// earlier in the game may be wrong by now.
     #[inline]
     pub(super) fn probe_tt(&self, keys: Keys) -> Option<TtEntry> {
-        let entry = tt::probe(self.tt, keys)?;
+        let entry = self.tt.probe(keys)?;
         let is_near_the_end = i32::from(self.board.halfmove_clock()) >= params::careful_clock();
         Some(if is_near_the_end { entry.without_score() } else { entry })
     }

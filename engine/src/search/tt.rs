@@ -136,9 +136,50 @@ const fn check_of(keys: Keys) -> u64 {
     keys.lock >> 43
 }
 
+/// The table as a thread sees it.
+pub(crate) trait TtView {
+    /// The entry of a position, if there is one.
+    fn probe(&self, keys: Keys) -> Option<TtEntry>;
+
+    /// Stores an entry of a position, in place of one that is worth less.
+    fn store(&mut self, keys: Keys, new: TtEntry);
+
+    /// Prefetches the entries of a position that is about to be probed.
+    fn prefetch(&self, keys: Keys);
+
+    /// The share of slots with entries of this search, in permill (`hashfull`).
+    fn fill(&self) -> u32;
+}
+
+/// The table that all threads share: what one of them stores all can probe at once. Each entry is one atomic
+/// word, so that none is ever half of one and half of another.
+#[derive(Clone, Copy)]
+pub(crate) struct SharedTt<'a>(pub(crate) &'a CairnTable);
+
+impl TtView for SharedTt<'_> {
+    #[inline(always)]
+    fn probe(&self, keys: Keys) -> Option<TtEntry> {
+        probe(self.0, keys)
+    }
+
+    #[inline(always)]
+    fn store(&mut self, keys: Keys, new: TtEntry) {
+        store(self.0, keys, new);
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, keys: Keys) {
+        self.0.prefetch(keys);
+    }
+
+    fn fill(&self) -> u32 {
+        fill(self.0)
+    }
+}
+
 /// The entry of a position, if there is one.
 #[inline]
-pub(crate) fn probe(tt: &CairnTable, keys: Keys) -> Option<TtEntry> {
+fn probe(tt: &CairnTable, keys: Keys) -> Option<TtEntry> {
     let slots = tt.slots(keys);
     let check = check_of(keys);
     (0..SLOTS)
@@ -152,7 +193,7 @@ pub(crate) fn probe(tt: &CairnTable, keys: Keys) -> Option<TtEntry> {
 /// replaced, where each search ago counts as some plies. Source: the ageing of H.G. Muller's engines and Stockfish, see
 /// <https://www.chessprogramming.org/Transposition_Table#Replacement_Strategies>.
 #[inline]
-pub(crate) fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
+fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
     let slots: Slots<'_, Packed, 1> = tt.slots(keys);
     let check = check_of(keys);
     let age = tt.generation();
@@ -190,7 +231,7 @@ pub(crate) fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
 }
 
 /// The share of slots with entries of this search, in permill (`hashfull`).
-pub(crate) fn fill(tt: &CairnTable) -> u32 {
+fn fill(tt: &CairnTable) -> u32 {
     let age = tt.generation();
     tt.fill(|entry| !entry.is_empty() && entry.searches_ago(age) == 0)
 }
