@@ -3,9 +3,15 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use cairn_engine::board::Board;
+use cairn_engine::board::{Board, GameEnd};
+use cairn_engine::moves::Move;
 use cairn_engine::piece::{Kind, Piece, Side};
+use cairn_engine::score::{TB_BAND, TB_WIN};
+use cairn_engine::search::{
+    Control, Limits, Outcome, ScoreText, Searcher, Style, TableUse, Verdict,
+};
 use cairn_engine::square::Square;
 use cairn_engine::syzygy::{ProbeError, TableError, Tables, Wdl};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -298,4 +304,133 @@ fn what_the_tables_cannot_know_is_no_answer() {
     assert_eq!(one.probe_wdl(&mut board), Ok(Wdl::Win));
     assert_eq!(one.probe_dtz(&mut board), Err(ProbeError::Missing));
     assert!(one.complaints().is_empty(), "a missing table is no fault");
+}
+
+/// Limits of so many nodes, with these tables.
+fn limits(tables: &Arc<Tables>, nodes: u64) -> Limits {
+    let tables =
+        TableUse { tables: Arc::clone(tables), depth: 1, pieces: 7, fifty_move_rule: true };
+    Limits { nodes: Some(nodes), tables: Some(tables), ..Limits::default() }
+}
+
+/// What a search finds, and how often tables had an answer.
+fn search(searcher: &mut Searcher, board: &Board, limits: &Limits) -> (Outcome, u64) {
+    let control = Control::new();
+    let outcome = searcher.search(board, limits, &control, &mut |_| Verdict::Continue);
+    (outcome, control.table_hits())
+}
+
+/// The move after which the other side takes longest, as the tables have it.
+fn best_defence(tables: &Tables, board: &mut Board) -> Move {
+    let moves = board.legal_moves();
+    let distance = |mv: &Move| {
+        board.play(*mv);
+        let distance = tables.probe_dtz(board).expect("an answer");
+        board.unmake(&mut ());
+        if distance > 0 { distance } else { i32::MAX }
+    };
+    moves.into_iter().max_by_key(distance).expect("a move")
+}
+
+/// The engine wins won positions of these endings against the best defence, by mate.
+fn wins(folder: &Path, men: usize, games: u32, nodes: u64) {
+    let tables = Arc::new(read(folder));
+    let names: Vec<String> =
+        names(folder).into_iter().filter(|name| letters(name, false).len() == men).collect();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+    let mut searcher = Searcher::new(Style::Cairn, 4).expect("memory");
+    let (mut won, mut plies, mut longest) = (0, 0, 0);
+    while won < games {
+        let name = &names[random.next_u32() as usize % names.len()];
+        let letters = letters(name, random.next_u32().is_multiple_of(2));
+        let Some((fen, mut board)) = random_position(&letters, &mut random) else { continue };
+        if tables.probe_wdl(&mut board) != Ok(Wdl::Win) || board.outcome().is_some() {
+            continue;
+        }
+        for ply in 0.. {
+            if let Some(end) = board.outcome() {
+                assert_eq!(end, GameEnd::Checkmate, "{fen}: {}", board.to_fen());
+                assert_eq!(ply % 2, 1, "{fen}: the engine is mated");
+                (plies, longest) = (plies + ply, longest.max(ply));
+                break;
+            }
+            let mv = if ply % 2 == 0 {
+                search(&mut searcher, &board, &limits(&tables, nodes)).0.best.expect("a move")
+            } else {
+                best_defence(&tables, &mut board)
+            };
+            board.play(mv);
+        }
+        won += 1;
+    }
+    println!("{won} won; {} half-moves on average, {longest} at most", plies / games);
+}
+
+#[test]
+fn won_endings_of_three_pieces_are_won() {
+    wins(&small(), 3, 10, 1000);
+}
+
+/// Run by hand, as above.
+#[test]
+#[ignore = "needs tables that the repository does not have"]
+fn won_endings_of_four_pieces_are_won() {
+    wins(&large(), 4, 200, 2000);
+}
+
+#[test]
+fn the_root_keeps_what_it_is_worth() {
+    let tables = Arc::new(read(&small()));
+    let mut searcher = Searcher::new(Style::Cairn, 1).expect("memory");
+    for (fen, score) in [
+        ("8/8/8/3k4/8/3K4/3P4/8 w - - 0 1", 0),
+        ("8/8/4k3/8/4K3/4P3/8/8 w - - 0 1", 0),
+        ("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1", TB_WIN),
+        ("4k3/8/8/4PK2/8/8/8/8 w - - 0 1", TB_WIN),
+        ("8/8/8/8/5k2/8/4P3/4K3 w - - 0 1", 0),
+        ("4k3/8/4K3/4P3/8/8/8/8 b - - 0 1", -TB_WIN),
+    ] {
+        let mut board = Board::from_fen(fen).expect(fen);
+        let wdl = tables.probe_wdl(&mut board).expect(fen);
+        let (outcome, hits) = search(&mut searcher, &board, &limits(&tables, 2000));
+        assert!(hits > 0, "{fen}");
+        // A mate that the search has found says more.
+        let found = outcome.score.to_score();
+        let is_mate = score != 0 && found * score.signum() > TB_WIN;
+        assert!(found == score || is_mate, "{fen}: {found}");
+        board.play(outcome.best.expect("a move"));
+        assert_eq!(tables.probe_wdl(&mut board), Ok(-wdl), "{fen}");
+    }
+}
+
+#[test]
+fn captures_into_the_tables_are_seen_at_once() {
+    let tables = Arc::new(read(&small()));
+    let mut searcher = Searcher::new(Style::Cairn, 1).expect("memory");
+    let board = Board::from_fen("8/8/8/8/8/6k1/1r6/RK6 w - - 0 1").expect("a position");
+    let (outcome, hits) = search(&mut searcher, &board, &limits(&tables, 300));
+    assert_eq!(outcome.best, board.parse_uci("b1b2").ok());
+    assert!(hits > 0 && outcome.score.to_score() >= TB_BAND, "{hits} {}", outcome.score);
+    // With three pieces at most, and none of three on the board after the capture.
+    let mut off = limits(&tables, 300);
+    if let Some(using) = &mut off.tables {
+        using.pieces = 2;
+    }
+    assert_eq!(search(&mut searcher, &board, &off).1, 0);
+}
+
+#[test]
+fn wins_that_the_rule_spoils_are_draws() {
+    let tables = Arc::new(read(&small()));
+    let mut searcher = Searcher::new(Style::Cairn, 1).expect("memory");
+    // It takes more moves to mate than the rule leaves.
+    let board = Board::from_fen("8/8/8/3k4/8/8/8/R3K3 w - - 90 100").expect("a position");
+    for (fifty_move_rule, draw) in [(true, true), (false, false)] {
+        let mut limits = limits(&tables, 500);
+        if let Some(using) = &mut limits.tables {
+            using.fifty_move_rule = fifty_move_rule;
+        }
+        let score = search(&mut searcher, &board, &limits).0.score;
+        assert_eq!(score == ScoreText::Centipawns(0), draw, "{score}");
+    }
 }

@@ -4,6 +4,7 @@ use super::deepen::Deepening;
 use super::history::Histories;
 use super::root_lines::RootLine;
 use super::speaker::Speaker;
+use super::tables::SearchTables;
 use super::team::Team;
 use super::thread::Thread;
 use super::tt::{CairnTable, SharedTt};
@@ -44,18 +45,27 @@ impl Cairn {
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Outcome {
         self.tt.next_generation();
-        let wanted = wanted_moves(board, limits);
+        let mut wanted = wanted_moves(board, limits);
         if wanted.is_empty() {
             return ended_game(board);
+        }
+        let tables = SearchTables::new(board, limits, control);
+        if let Some(tables) = &tables {
+            tables.sort(&mut wanted);
         }
         let team = Team::new(control, limits.nodes);
         let tt = SharedTt(&self.tt);
         let mut thread =
             Thread::<E, _>::new(board, tt, &mut self.histories, team.leader(), weights);
         thread.quiet_percent = limits.quiet_percent;
+        thread.tables = tables.as_ref();
         let mut deepening = Deepening::new(thread, limits, &wanted);
         deepening.run(&mut Speaker::new(limits, control, sink));
-        outcome(&deepening.best, control.nodes())
+        let mut outcome = outcome(&deepening.best, control.nodes());
+        if let Some(using) = &limits.tables {
+            outcome.notes = using.tables.complaints();
+        }
+        outcome
     }
 }
 

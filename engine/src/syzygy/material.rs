@@ -102,6 +102,12 @@ fn shift(side: Side, kind: Kind) -> u32 {
     SIDE_BITS * side.index() as u32 + COUNT_BITS * kind.compact() as u32
 }
 
+impl fmt::Debug for Material {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// The name of the ending, white's pieces first.
 impl fmt::Display for Material {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,7 +5,6 @@ use super::{ProbeError, Tables, Wdl};
 use crate::board::Board;
 use crate::movegen::{self, ChecksAndPins};
 use crate::moves::{Move, MoveList};
-use crate::piece::Side;
 
 /// The pieces of a position that needs no table: a draw.
 const BARE_KINGS: u32 = 2;
@@ -60,7 +59,7 @@ impl Tables {
 
     /// Searches captures, and asks the table where there is anything else to do.
     fn search(&self, board: &mut Board, searched: Searched) -> Result<Found, ProbeError> {
-        if count(board) == BARE_KINGS {
+        if board.piece_count() == BARE_KINGS {
             return Ok(Found { wdl: Wdl::Draw, by_zeroing: false });
         }
         let moves = match searched {
@@ -164,11 +163,6 @@ const fn before_zeroing(wdl: Wdl) -> i32 {
         Wdl::BlessedLoss => -CURSED - 1,
         Wdl::Loss => -1,
     }
-}
-
-/// The number of pieces on a board, kings included.
-pub(super) fn count(board: &Board) -> u32 {
-    Side::ALL.map(|side| board.list(side).all().count_ones()).iter().sum()
 }
 
 pub(super) fn is_capture(board: &Board, mv: Move) -> bool {
