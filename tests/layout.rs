@@ -13,7 +13,7 @@ const ENGINE: [&str; 19] = [
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 31] = [
+const UCI: [&str; 32] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
@@ -32,6 +32,7 @@ const UCI: [&str; 31] = [
     "session::clock",
     "session::options",
     "session::network",
+    "session::tables",
     "session::plan",
     "session::log",
     "session::views",

@@ -15,7 +15,7 @@
 //! | [`moves`] | moves in 16 bits, move lists |
 //! | [`keys`] | the two Zobrist keys |
 //! | `attack` | who attacks what, by 0x88 difference |
-//! | `machine` | large allocations, prefetching, instruction sets, vectors, a network's arithmetic; the one module with `unsafe` |
+//! | `machine` | large allocations, mapped files, prefetching, instruction sets, vectors, a network's arithmetic; the one module with `unsafe` |
 //! | [`board`] | position, make and unmake, attacks, draws by rule, history |
 //! | [`fen`] | FEN in and out, validity |
 //! | [`movegen`] | the three nested loops; legal moves; mate, stalemate and the end of a game |
@@ -53,4 +53,5 @@ pub mod syzygy;
 pub mod text;
 
 pub use machine::instructions::{InstructionSet, InstructionSetError};
+pub use machine::mapped_file::MappedFile;
 pub use machine::memory::{AllocationError, Remains};

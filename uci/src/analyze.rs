@@ -20,6 +20,7 @@ use crate::session::messages::{
 use crate::session::network;
 use crate::session::options::Settings;
 use crate::session::plan;
+use crate::session::tables::{self, Chosen};
 use crate::session::worker::Worker;
 
 /// What an analysis finds, in the order in which it is found.
@@ -59,6 +60,7 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
     let started = Instant::now();
     let loaded =
         network::chosen(&mut options.eval_file.clone()).map_err(|refusal| anyhow!(refusal))?;
+    let Chosen { tables, remarks } = tables::chosen(&mut options.syzygy_path.clone());
     let mut search_moves = Vec::new();
     for text in &limits.search_moves {
         match position.parse_uci(text) {
@@ -89,7 +91,7 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
             loaded,
         },
         board: position.clone(),
-        limits: plan::engine_limits(options, limits, search_moves),
+        limits: plan::engine_limits(options, limits, search_moves, tables.as_ref()),
         soft: time_limits.soft,
         timed: time_limits.hard.is_some(),
         started,
@@ -104,7 +106,11 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
         worker,
         control,
         deadline: time_limits.hard.map(|hard| (started + hard).max(Instant::now() + SHORTEST)),
-        found: plan::remark_on_limits(limits, &clock).map(Finding::Note).into_iter().collect(),
+        found: remarks
+            .into_iter()
+            .chain(plan::remark_on_limits(limits, &clock))
+            .map(Finding::Note)
+            .collect(),
         has_ended: false,
     })
 }
@@ -197,7 +203,8 @@ impl Iterator for Analysis {
                     | Event::Failed(_)
                     | Event::HashKept(_)
                     | Event::Signature(_)
-                    | Event::Loaded(_),
+                    | Event::Loaded(_)
+                    | Event::TablesLoaded { .. },
                 ) => {}
             }
         }

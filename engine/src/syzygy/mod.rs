@@ -171,19 +171,19 @@ impl Tables {
         Tables::default()
     }
 
-    /// Adds a file, named as it was made: the pieces of both sides, and what it knows. Nothing changes if it
-    /// is there already.
+    /// Adds a file, named as it was made: the pieces of both sides, and what it knows. Returns false if there
+    /// was one for this ending already, which is kept.
     ///
     /// # Errors
     /// If its name, beginning or length is not that of a table; what lies deeper is seen when it is used.
-    pub fn add(&mut self, name: &str, bytes: Bytes) -> Result<(), TableError> {
+    pub fn add(&mut self, name: &str, bytes: Bytes) -> Result<bool, TableError> {
         let named = |metric: Metric| Some((metric, name.strip_suffix(metric.suffix())?));
         let (metric, stem) = Metric::ALL.into_iter().find_map(named).ok_or(TableError::Name)?;
         let material = Material::from_name(stem).ok_or(TableError::Name)?;
         table::check(metric, (*bytes).as_ref())?;
         let by_material = self.by_material(metric);
         if by_material.contains_key(&material) {
-            return Ok(());
+            return Ok(false);
         }
         let number = self.files.len();
         let by_material = self.by_material_mut(metric);
@@ -200,7 +200,7 @@ impl Tables {
             is_damaged: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
         });
-        Ok(())
+        Ok(true)
     }
 
     /// The number of files that say win, draw or loss, and of those with distances.

@@ -21,6 +21,7 @@ impl SearchJob {
             nodes: report.nodes,
             elapsed: self.started.elapsed(),
             hash_full: report.hash_full,
+            table_hits: report.table_hits,
             pv: self.line(report.pv, report.score),
         }
     }
@@ -118,6 +119,7 @@ impl SearchJob {
             nodes: outcome.map_or(0, |outcome| outcome.nodes),
             elapsed: self.started.elapsed(),
             hash_full: 0,
+            table_hits: self.limits.tables.as_ref().map(|_| self.control.engine.table_hits()),
             pv: fitting.map(str::to_owned).into_iter().collect(),
         })
     }
@@ -165,6 +167,7 @@ mod tests {
             nodes: 100,
             elapsed: Duration::ZERO,
             hash_full: 0,
+            table_hits: None,
             pv: moves.iter().map(ToString::to_string).collect(),
         }
     }
