@@ -199,7 +199,8 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
         let mut most = INFINITY;
         if !K::ROOT
             && excluded.is_none()
-            && let Some((score, bound)) = self.ask_tables(depth)
+            && let Some(tables) = self.tables
+            && let Some((score, bound)) = tables.ask(&mut self.board, depth)
         {
             let known = TtEntry { mv: None, score, depth, bound };
             if known.is_cutoff(alpha, beta) {

@@ -4,11 +4,9 @@
 //! zero. Where the root itself is in the tables, its moves are ranked by their distances; then the tree
 //! asks nothing, as all that is left to find is the mate.
 
-use super::thread::Thread;
-use super::tt::{Bound, TtView};
+use super::tt::Bound;
 use super::{Control, Limits, TableUse};
 use crate::board::Board;
-use crate::eval::Evaluator;
 use crate::moves::Move;
 use crate::score::{DRAW, Score, TB_WIN, is_mate};
 use crate::syzygy::{RankedMove, Wdl};
@@ -43,6 +41,32 @@ impl<'a> SearchTables<'a> {
         Some(SearchTables { using, control, ranked: verdict.moves, in_tree })
     }
 
+    /// What the tables say of a node: a draw exactly; of a win or loss only that, as there may be a mate.
+    #[inline(always)]
+    pub(super) fn ask(&self, board: &mut Board, depth: i32) -> Option<(Score, Bound)> {
+        let asks = self.in_tree && board.halfmove_clock() == 0;
+        if asks { self.probe(board, depth) } else { None }
+    }
+
+    #[cold]
+    fn probe(&self, board: &mut Board, depth: i32) -> Option<(Score, Bound)> {
+        // A node of fewer pieces than the tables have is worth asking at any depth.
+        let (pieces, most) = (board.piece_count(), self.using.most_pieces());
+        let is_asked = pieces < most || (pieces == most && depth >= self.using.depth as i32);
+        if !is_asked || board.castling_rights() != 0 {
+            return None;
+        }
+        let wdl = self.using.tables.probe_wdl(board).ok()?;
+        self.control.add_table_hits(1);
+        let score = self.score(wdl);
+        let bound = match score.signum() {
+            0 => Bound::Exact,
+            1 => Bound::Lower,
+            _ => Bound::Upper,
+        };
+        Some((score, bound))
+    }
+
     /// Puts root moves of a higher rank first.
     pub(super) fn sort(&self, moves: &mut [Move]) {
         moves.sort_by_key(|mv| self.ranked.iter().position(|ranked| ranked.mv == *mv));
@@ -73,37 +97,5 @@ impl<'a> SearchTables<'a> {
             Wdl::BlessedLoss if !self.using.fifty_move_rule => -TB_WIN,
             Wdl::CursedWin | Wdl::BlessedLoss | Wdl::Draw => DRAW,
         }
-    }
-}
-
-impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
-    /// What the tables say of a node: a draw exactly; of a win or loss only that, as there may be a mate.
-    #[inline(always)]
-    pub(super) fn ask_tables(&mut self, depth: i32) -> Option<(Score, Bound)> {
-        let tables = self.tables?;
-        if !tables.in_tree || self.board.halfmove_clock() != 0 {
-            return None;
-        }
-        self.ask(tables, depth)
-    }
-
-    #[cold]
-    fn ask(&mut self, tables: &SearchTables<'_>, depth: i32) -> Option<(Score, Bound)> {
-        let (using, pieces) = (tables.using, self.board.piece_count());
-        // A node of fewer pieces than the tables have is worth asking at any depth.
-        let most = using.most_pieces();
-        let is_asked = pieces < most || (pieces == most && depth >= using.depth as i32);
-        if !is_asked || self.board.castling_rights() != 0 {
-            return None;
-        }
-        let wdl = using.tables.probe_wdl(&mut self.board).ok()?;
-        tables.control.add_table_hits(1);
-        let score = tables.score(wdl);
-        let bound = match score.signum() {
-            0 => Bound::Exact,
-            1 => Bound::Lower,
-            _ => Bound::Upper,
-        };
-        Some((score, bound))
     }
 }
