@@ -13,20 +13,22 @@ const ENGINE: [&str; 19] = [
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 32] = [
+const UCI: [&str; 35] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
     "protocol::reply",
     "protocol::notation",
+    "protocol::san",
     "protocol",
     "signature",
-    "openings",
     "session::files",
+    "openings",
     "session::messages",
     "session::reader",
     "session::writer",
     "session::game",
+    "session::table",
     "session::level",
     "session::wdl",
     "session::clock",
@@ -44,6 +46,7 @@ const UCI: [&str; 32] = [
     "session::replay",
     "session",
     "analyze",
+    "report",
     "games",
     "cli",
 ];

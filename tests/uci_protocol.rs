@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use cairn::protocol::{
-    Clock, Command, Go, Info, MAX_PERFT, OpeningsRequest, OptionDeclaration, OptionType, Position,
-    Reply, Start, Status, Wdl, parse,
+    Clock, Command, Go, Info, MAX_BENCH, MAX_PERFT, OpeningsRequest, OptionDeclaration, OptionType,
+    Position, Reply, Start, Status, Wdl, parse,
 };
 use cairn_engine::search::{Bound, ScoreText};
 use proptest::prelude::*;
@@ -290,7 +290,7 @@ fn any_command() -> impl Strategy<Value = Command> {
             Command::Bench(None),
         ]),
         (0..=MAX_PERFT).prop_map(Command::Perft),
-        any::<u32>().prop_map(|depth| Command::Bench(Some(depth))),
+        (1..=MAX_BENCH).prop_map(|depth| Command::Bench(Some(depth))),
         (any::<u32>(), any::<u64>(), prop::option::of("[a-z/.]{1,12}")).prop_map(
             |(count, seed, book)| Command::Openings(OpeningsRequest {
                 count,

@@ -61,7 +61,7 @@ fn tables_are_found_told_and_asked() {
     assert!(text.contains("5 of win, draw and loss, up to 3 pieces, and 5 of distances"), "{text}");
     let lines = search(&mut engine, BEFORE);
     assert!(lines.contains(" tbhits ") && lines.contains("bestmove b1b2"), "{lines}");
-    assert!(lines.contains("score cp 774"), "{lines}");
+    assert!(lines.contains("score cp 20000"), "{lines}");
     engine.send("setoption name SyzygyProbeLimit value 0");
     assert!(search(&mut engine, BEFORE).contains(" tbhits 0 "));
     engine.send(WON);

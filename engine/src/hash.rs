@@ -74,16 +74,20 @@ impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
 
     /// Empties every slot.
     pub fn clear(&mut self) {
-        drop(self.clear_until(&mut || false));
+        drop(self.clear_until(1, &mut || false));
     }
 
-    /// The same slice by slice, until `hurried`, which is asked before each, says that somebody waits. The
-    /// table then gets fresh memory: it is as empty, but slower to probe at first. Returns the old memory if
-    /// there is any.
-    pub fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
+    /// The same slice by slice on up to `threads` threads, until `hurried`, which is asked now and then, says that
+    /// somebody waits. The table then gets fresh memory: it is as empty, but slower to probe at first. Returns
+    /// the old memory if there is any.
+    pub fn clear_until(
+        &mut self,
+        threads: usize,
+        hurried: &mut dyn FnMut() -> bool,
+    ) -> Option<Remains> {
         self.is_touched = true;
         self.generation = 1;
-        self.buckets.clear_until(hurried)
+        self.buckets.clear_until(threads, hurried)
     }
 
     /// Whether it was ever cleared since it was allocated, which gives it its memory.

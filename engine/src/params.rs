@@ -73,6 +73,10 @@ params! {
     /// What the half-width is multiplied by when the score falls outside (CPW, Aspiration Windows).
     aspiration_growth = 2, 2..=4;
 
+    /// Vote of the threads: a line with the worst score of all votes with this times its depth, in centipawns
+    /// (CPW, Lazy SMP).
+    vote_offset = 14, 1..=100;
+
     /// Reverse futility pruning: deepest depth (CPW, Reverse Futility Pruning).
     rfp_depth = 8, 3..=12;
     /// Reverse futility pruning: up to this depth before the table is probed (CPW, Reverse Futility Pruning).

@@ -12,9 +12,21 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+usage() { sed -n '2,/^set/s/^# \{0,1\}//p' scripts/train/chain.sh; }
+refuse() {
+    printf 'chain.sh: %s\n\n' "$1" >&2
+    usage >&2
+    exit 2
+}
 small=
 [ "${1:-}" != --small ] || { small=yes; shift; }
-[ $# -ge 1 ] && [ "$1" != --help ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" | sed '/^set/d'; exit 0; }
+case ${1:-} in
+    -h | --help) usage; exit ;;
+    -*) refuse "there is no option $1" ;;
+    '') refuse "it needs a folder" ;;
+esac
+[ $# -le 2 ] || refuse "it takes a folder and a number of threads"
+[[ ${2:-1} =~ ^[1-9][0-9]*$ ]] || refuse "the number of threads is from 1 up, not $2"
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 threads=${2:-2}

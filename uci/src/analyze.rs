@@ -57,10 +57,22 @@ pub struct End {
 /// # Errors
 /// When one of the root moves is illegal, the network of the options cannot be read, or a thread cannot be started.
 pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Analysis> {
+    analyze_with(position, limits, options, &tables::chosen(&mut options.syzygy_path.clone()))
+}
+
+/// The same with endgame tables that were read before, as many searches share them.
+///
+/// # Errors
+/// As for [`analyze`].
+pub fn analyze_with(
+    position: &Board,
+    limits: &Go,
+    options: &Settings,
+    Chosen { tables, remarks }: &Chosen,
+) -> Result<Analysis> {
     let started = Instant::now();
     let loaded =
         network::chosen(&mut options.eval_file.clone()).map_err(|refusal| anyhow!(refusal))?;
-    let Chosen { tables, remarks } = tables::chosen(&mut options.syzygy_path.clone());
     let mut search_moves = Vec::new();
     for text in &limits.search_moves {
         match position.parse_uci(text) {
@@ -87,6 +99,7 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
         setup: SearcherSetup {
             style: options.style,
             hash_mib: options.hash_mib,
+            threads: options.threads,
             clear: false,
             loaded,
         },
@@ -107,7 +120,8 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
         control,
         deadline: time_limits.hard.map(|hard| (started + hard).max(Instant::now() + SHORTEST)),
         found: remarks
-            .into_iter()
+            .iter()
+            .cloned()
             .chain(plan::remark_on_limits(limits, &clock))
             .map(Finding::Note)
             .collect(),

@@ -2,6 +2,7 @@
 //!
 //! An evaluation follows the board as its [`Observer`]; the search does not know which one it is.
 
+mod damping;
 pub mod endgame;
 pub mod network;
 mod network_file;
@@ -13,13 +14,14 @@ mod weights;
 use crate::board::{Board, Observer};
 use crate::score::{Score, clamp_evaluation};
 
+pub use damping::Damping;
 pub use neural::{Neural, PackedNetwork};
 pub use tapered::Tapered;
 
 /// An evaluation that follows a board.
 pub trait Evaluator: Observer {
     /// The weights that it evaluates with, if it can have others.
-    type Weights;
+    type Weights: Sync;
 
     /// The evaluation of a position; afterwards it has to observe every move.
     fn of(board: &Board, weights: &Self::Weights) -> Self;

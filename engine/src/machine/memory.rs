@@ -7,6 +7,12 @@
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
+#[cfg(any(unix, windows))]
+use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(any(unix, windows))]
+use std::sync::{Mutex, PoisonError};
+#[cfg(any(unix, windows))]
+use std::thread;
 
 /// Memory that the system does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,10 +57,48 @@ const fn refused<const WORDS: usize>(count: usize) -> AllocationError {
     AllocationError { bytes: count.saturating_mul(size_of::<Bucket<WORDS>>()) }
 }
 
+/// Zeroes buckets slice by slice on up to `threads` threads, until `is_over`, which is asked before each slice
+/// of this one, says so. Returns the first bucket that may not be zero then.
+#[cfg(any(unix, windows))]
+fn zero<const WORDS: usize>(
+    buckets: &mut [Bucket<WORDS>],
+    slice: usize,
+    threads: usize,
+    is_over: &mut dyn FnMut() -> bool,
+) -> Option<usize> {
+    let count = buckets.len();
+    let helpers = threads.min(count.div_ceil(slice)).saturating_sub(1);
+    let slices = Mutex::new((0..).step_by(slice).zip(buckets.chunks_mut(slice)));
+    let next = || slices.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let help = || {
+            while !stop.load(Ordering::Relaxed)
+                && let Some((_, slice)) = next()
+            {
+                slice.fill_with(Bucket::zeroed);
+            }
+        };
+        for _ in 0..helpers {
+            if thread::Builder::new().spawn_scoped(scope, help).is_err() {
+                break;
+            }
+        }
+        while let Some((from, slice)) = next() {
+            if is_over() {
+                stop.store(true, Ordering::Relaxed);
+                return Some(from);
+            }
+            slice.fill_with(Bucket::zeroed);
+        }
+        None
+    })
+}
+
 /// Mapped memory, where the system can map.
 #[cfg(any(unix, windows))]
 mod mapped {
-    use super::{AllocationError, Bucket, Remains, refused};
+    use super::{AllocationError, Bucket, Remains, refused, zero};
     use memmap2::{MmapMut, MmapRaw};
     use std::ops::{Deref, DerefMut};
 
@@ -92,12 +136,17 @@ mod mapped {
             Ok(Buckets { memory, start, count, has_small_pages: true })
         }
 
-        /// Zeroes the buckets and touches the first [`TOUCHED`] bytes of them, in slices of a huge page, until
-        /// `hurried` says that somebody waits. Then they are mapped anew, which takes next to no time, and
-        /// what is left gets small pages when it is written to: the first write to a huge one takes long.
+        /// Zeroes the buckets and touches the first [`TOUCHED`] bytes of them, in slices of a huge page on up to
+        /// `threads` threads, until `hurried` says that somebody waits. Then they are mapped anew, which takes next
+        /// to no time, and what is left gets small pages when it is written to: the first write to a huge one takes
+        /// long.
         ///
         /// Returns the old memory if it was mapped anew. To give it back takes time, too.
-        pub(crate) fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
+        pub(crate) fn clear_until(
+            &mut self,
+            threads: usize,
+            hurried: &mut dyn FnMut() -> bool,
+        ) -> Option<Remains> {
             const SLICE: usize = HUGE_PAGE;
             let size = size_of::<Bucket<WORDS>>();
             let touched = self.count.min(TOUCHED / size);
@@ -106,18 +155,22 @@ mod mapped {
             let end = if old.is_some() { touched } else { self.count };
             self.advise(0, true);
             self.has_small_pages = false;
-            for from in (0..end).step_by(SLICE / size) {
-                let is_over = hurried() && {
-                    old = old.or_else(|| self.replace());
-                    // Else there is no memory for both at once.
-                    old.is_some()
-                };
-                if is_over {
-                    self.has_small_pages = true;
-                    self.advise(from, false);
-                    break;
+            let (count, is_fresh) = (self.count, old.is_some());
+            let mut fresh = None;
+            let is_over = &mut || {
+                hurried()
+                    && (is_fresh || {
+                        fresh = Buckets::zeroed(count).ok();
+                        // Else there is no memory for both at once.
+                        fresh.is_some()
+                    })
+            };
+            if let Some(from) = zero(&mut self[..end], SLICE / size, threads, is_over) {
+                if let Some(fresh) = fresh {
+                    old = Some(Remains { _memory: std::mem::replace(self, fresh).memory });
                 }
-                self[from..end.min(from + SLICE / size)].fill_with(Bucket::zeroed);
+                self.has_small_pages = true;
+                self.advise(from, false);
             }
             old
         }
@@ -195,7 +248,11 @@ mod heap {
         }
 
         /// Zeroes the buckets. Fresh memory would take no less time, so nobody can hurry it.
-        pub(crate) fn clear_until(&mut self, _: &mut dyn FnMut() -> bool) -> Option<Remains> {
+        pub(crate) fn clear_until(
+            &mut self,
+            _: usize,
+            _: &mut dyn FnMut() -> bool,
+        ) -> Option<Remains> {
             self.0.fill_with(Bucket::zeroed);
             None
         }
@@ -259,16 +316,27 @@ mod tests {
                 word.store(u64::MAX, Ordering::Relaxed);
             }
             let mut left = slices;
-            let _remains = buckets.clear_until(&mut || {
+            let _remains = buckets.clear_until(1, &mut || {
                 left -= 1;
                 left < 0
             });
             assert_eq!(left < 0, slices < 7, "12.8 MB are 7 slices");
             check(&buckets);
         }
+        for (threads, slices) in [(2, 0), (3, 2), (4, 100), (100, 1), (2, 100)] {
+            for word in buckets.iter().flat_map(|bucket| bucket.0.iter().flatten()) {
+                word.store(u64::MAX, Ordering::Relaxed);
+            }
+            let mut left = slices;
+            let _remains = buckets.clear_until(threads, &mut || {
+                left -= 1;
+                left < 0
+            });
+            check(&buckets);
+        }
         let mut buckets = heap::Buckets::<2>::zeroed(100_000).expect("13 MB are there");
         buckets[7].0[3][1] = 7.into();
-        assert!(buckets.clear_until(&mut || false).is_none());
+        assert!(buckets.clear_until(1, &mut || false).is_none());
         check(&buckets);
     }
 

@@ -15,6 +15,7 @@ use crate::params;
 use crate::score::{DRAW, INFINITY, Score, Window, is_mate, is_proved};
 
 /// Where a thread stands when it tells of a line.
+#[derive(Clone, Default)]
 pub(super) struct Standing {
     /// The longest line searched in this iteration, in half-moves.
     pub(super) seldepth: u32,
@@ -28,7 +29,15 @@ pub(super) struct Standing {
 pub(super) trait Listener {
     /// Takes a line: an exact one when its iteration is over, else a bound while it lasts. `number` is its
     /// rank, from 1. Answers whether another iteration begins: what is answered to the last line counts.
-    fn hear(&mut self, number: usize, line: &RootLine, bound: Bound, at: Standing) -> Verdict;
+    fn hear(&mut self, number: usize, line: &RootLine, bound: Bound, at: &Standing) -> Verdict;
+}
+
+/// What a thread has found.
+pub(super) struct Found {
+    /// The best line so far; at first one of a single move.
+    pub(super) best: RootLine,
+    /// Where the thread stood then.
+    pub(super) standing: Standing,
 }
 
 /// A thread with what it knows of the root.
@@ -37,8 +46,7 @@ pub(super) struct Deepening<'a, E: Evaluator, T: TtView> {
     /// The root moves to search: all legal ones or those of `searchmoves`. Not empty.
     wanted: &'a [Move],
     limits: &'a Limits,
-    /// The best line so far; at first one of a single move.
-    pub(super) best: RootLine,
+    found: Found,
     /// The line that failed high in this iteration, while it is searched again.
     failed_high: Option<RootLine>,
 }
@@ -50,14 +58,18 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
         wanted: &'a [Move],
     ) -> Deepening<'a, E, T> {
         let best = RootLine::new(DRAW, 0, &wanted[..1]);
-        Deepening { thread, wanted, limits, best, failed_high: None }
+        let found = Found { best, standing: Standing::default() };
+        Deepening { thread, wanted, limits, found, failed_high: None }
     }
 
-    /// Searches until a limit is reached or `listener` has heard enough.
-    pub(super) fn run(&mut self, listener: &mut dyn Listener) {
+    /// Searches until a limit is reached or `listener` has heard enough. Where the leader stops at a depth,
+    /// helpers go on for as long as it needs to get there.
+    pub(super) fn run(mut self, listener: &mut dyn Listener) -> Found {
         let lines = self.limits.multi_pv.clamp(1, self.wanted.len());
-        let last_depth =
-            self.limits.depth.map_or(MAX_DEPTH, |depth| depth.clamp(1, MAX_DEPTH as u32) as i32);
+        let last_depth = match self.limits.depth {
+            Some(depth) if self.thread.member.leads() => depth.clamp(1, MAX_DEPTH as u32) as i32,
+            _ => MAX_DEPTH,
+        };
         let mut last: Vec<RootLine> = Vec::new();
         for depth in 1..=last_depth {
             let mut done = self.iterate(depth, lines, &last, listener);
@@ -72,7 +84,7 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
                 verdict = self.tell(number, line, Bound::Exact, listener);
             }
             if let Some(best) = done.first().filter(|best| best.mv.is_some()) {
-                self.best = best.clone();
+                self.found = Found { best: best.clone(), standing: self.standing(best) };
             }
             if self.thread.stopped || verdict == Verdict::Stop {
                 break;
@@ -80,6 +92,7 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
             last = done;
         }
         self.thread.publish_nodes();
+        self.found
     }
 
     /// One iteration: its lines, best first. `last` are those of the iteration before.
@@ -176,12 +189,16 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
         listener: &mut dyn Listener,
     ) -> Verdict {
         self.thread.publish_nodes();
-        let at = Standing {
+        listener.hear(number, line, bound, &self.standing(line))
+    }
+
+    /// Where the thread stands now, as to this line.
+    fn standing(&self, line: &RootLine) -> Standing {
+        Standing {
             seldepth: self.thread.seldepth as u32,
             hash_full: self.thread.tt.fill(),
             effort: line.mv.map(|mv| self.thread.effort(mv)),
-        };
-        listener.hear(number, line, bound, at)
+        }
     }
 
     /// After a stop within the first line of an iteration: a move that already raised alpha and is another one
@@ -195,6 +212,6 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
             let unsearched = || RootLine::new(DRAW, 0, &self.wanted[..1]);
             return Some(best.unwrap_or_else(unsearched));
         }
-        best.filter(|best| self.best.mv != best.mv)
+        best.filter(|best| self.found.best.mv != best.mv)
     }
 }

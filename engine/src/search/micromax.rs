@@ -404,13 +404,17 @@ impl MicroMax {
     }
 
     /// Empties the table; every search begins with an empty one anyway. The first time gives it its memory,
-    /// until `hurried` says that somebody waits.
-    pub fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
+    /// on up to `threads` threads and until `hurried` says that somebody waits.
+    pub fn clear_until(
+        &mut self,
+        threads: usize,
+        hurried: &mut dyn FnMut() -> bool,
+    ) -> Option<Remains> {
         if self.table.is_touched() {
             self.table.next_generation();
             return None;
         }
-        self.table.clear_until(hurried)
+        self.table.clear_until(threads, hurried)
     }
 
     /// All iterations of an exact search. `eval` is the root's evaluation, [`root_balance`] if not given;
@@ -444,7 +448,7 @@ impl MicroMax {
         Run::new(board, None, &control).root_moves(&root)
     }
 
-    /// Searches a position as the original does; the answer is always legal.
+    /// Searches a position as the original does, which is on one thread; the answer is always legal.
     pub fn search(
         &mut self,
         board: &Board,
@@ -452,6 +456,7 @@ impl MicroMax {
         control: &Control,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Outcome {
+        control.begin(0);
         self.table.next_generation();
         let legal = movegen::legal_scan(board, Square::new(0, 0));
         let mut wanted = legal.clone();
@@ -496,6 +501,7 @@ impl MicroMax {
             score: last.map_or(ScoreText::Centipawns(root.eval), |last| last.score_text()),
             depth: last.map_or(0, |iteration| iteration.depth),
             nodes: last.map_or(0, |iteration| iteration.nodes),
+            threads: 1,
             notes: Vec::new(),
         };
         let answer = last.and_then(|iteration| iteration.best);

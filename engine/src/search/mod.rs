@@ -21,6 +21,7 @@ mod tables;
 mod team;
 mod thread;
 mod tt;
+mod vote;
 
 use crate::board::Board;
 use crate::machine::memory::{AllocationError, Remains};
@@ -29,8 +30,8 @@ use crate::score::{MATE, Score, is_mate};
 use crate::syzygy::Tables;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::eval::{Neural, PackedNetwork, Tapered};
 use cairn::Cairn;
@@ -40,6 +41,9 @@ pub use tt::Bound;
 
 /// How often a search polls the stop flag and publishes its node count, in nodes.
 pub const POLL_INTERVAL: u64 = 1024;
+
+/// The deepest iteration of the strong search, in plies; micro-Max ends earlier.
+pub const MAX_DEPTH: u32 = thread::MAX_DEPTH as u32;
 
 /// Which program plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -93,7 +97,7 @@ impl FromStr for Style {
 pub struct Limits {
     /// The last iteration.
     pub depth: Option<u32>,
-    /// The node limit. Style MicroMax completes its iteration, as the original does.
+    /// The node limit, for the sum of all threads. Style MicroMax completes its iteration, as the original does.
     pub nodes: Option<u64>,
     /// Style MicroMax: the node count at which it stops within an iteration, with the best move so far, which
     /// the original never does. It ends nothing else: style Cairn stops at `nodes` anyway.
@@ -107,7 +111,8 @@ pub struct Limits {
     /// The endgame tables that style Cairn asks, if any.
     pub tables: Option<TableUse>,
     /// Weakens style Cairn: how many of a hundred quiet moves are searched below the root, 0 to 100. Which
-    /// ones depends on the position alone. `None` searches all.
+    /// ones depends on the position alone, and one thread searches, so that the result is always the same. `None`
+    /// searches all.
     pub quiet_percent: Option<u8>,
 }
 
@@ -164,6 +169,8 @@ pub struct Control {
     stop: AtomicBool,
     nodes: NodeCounter,
     table_hits: AtomicU64,
+    /// The counts of the helpers, where several threads search.
+    helpers: Mutex<Arc<[NodeCounter]>>,
     /// The iteration and the current root move, packed (see [`CurrentMove`]); written by the search only.
     current: AtomicU64,
 }
@@ -189,7 +196,7 @@ impl Control {
         Control::default()
     }
 
-    /// Sets the stop flag; the search ends within [`POLL_INTERVAL`] nodes.
+    /// Sets the stop flag; each thread of the search ends within [`POLL_INTERVAL`] nodes.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -206,10 +213,19 @@ impl Control {
         &self.stop
     }
 
-    /// The node count, updated every [`POLL_INTERVAL`] nodes.
+    /// The node count, the sum of all threads, updated every [`POLL_INTERVAL`] nodes.
     #[must_use]
     pub fn nodes(&self) -> u64 {
-        self.nodes.get()
+        let helpers = self.helpers.lock().unwrap_or_else(PoisonError::into_inner);
+        helpers.iter().fold(self.nodes.get(), |sum, helper| sum + helper.get())
+    }
+
+    /// Begins to count: from 0, with so many helpers. Returns the helpers' counts.
+    fn begin(&self, helpers: usize) -> Arc<[NodeCounter]> {
+        self.publish(0);
+        let counters: Arc<[NodeCounter]> = (0..helpers).map(|_| NodeCounter::default()).collect();
+        *self.helpers.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&counters);
+        counters
     }
 
     /// How often endgame tables had an answer.
@@ -347,8 +363,10 @@ pub struct Outcome {
     pub score: ScoreText,
     /// The last complete iteration, 0 if there was none.
     pub depth: u32,
-    /// The node count; given as a limit it repeats this outcome.
+    /// The node count, the sum of all threads; given as a limit to one thread it repeats this outcome.
     pub nodes: u64,
+    /// How many threads were to search: with more than one, chance has a part in the outcome.
+    pub threads: usize,
     /// Remarks for a person.
     pub notes: Vec<String>,
 }
@@ -356,6 +374,8 @@ pub struct Outcome {
 /// What lives from one search to the next: the style, the hash table and the histories.
 pub struct Searcher {
     program: Program,
+    /// The threads that style Cairn searches with.
+    threads: usize,
     /// What style Cairn evaluates with; without one it has its tables.
     network: Option<Arc<PackedNetwork>>,
 }
@@ -367,16 +387,16 @@ enum Program {
 }
 
 impl Program {
-    fn new(style: Style, hash_mib: usize) -> Result<Program, AllocationError> {
+    fn new(style: Style, hash_mib: usize, threads: usize) -> Result<Program, AllocationError> {
         Ok(match style {
-            Style::Cairn => Program::Cairn(Cairn::new(hash_mib)?),
+            Style::Cairn => Program::Cairn(Cairn::new(hash_mib, threads)?),
             Style::MicroMax => Program::MicroMax(MicroMax::new(hash_mib)?),
         })
     }
 }
 
 impl Searcher {
-    /// A searcher with a hash table of so many MiB; 0 counts as 1. It evaluates with the network that is
+    /// A searcher of one thread with a hash table of so many MiB; 0 counts as 1. It evaluates with the network that is
     /// built in, if there is one. Takes no time: the table gets its memory when it is first cleared, else in
     /// the search, which is slower.
     ///
@@ -397,7 +417,7 @@ impl Searcher {
         hash_mib: usize,
         network: Option<Arc<PackedNetwork>>,
     ) -> Result<Searcher, AllocationError> {
-        Ok(Searcher { program: Program::new(style, hash_mib)?, network })
+        Ok(Searcher { program: Program::new(style, hash_mib, 1)?, threads: 1, network })
     }
 
     /// The network that style Cairn evaluates with, if it does with one.
@@ -437,9 +457,24 @@ impl Searcher {
     /// If the memory for its table can't be had; the style stays as it was.
     pub fn set_style(&mut self, style: Style) -> Result<(), AllocationError> {
         if style != self.style() {
-            self.program = Program::new(style, self.hash_mib())?;
+            self.program = Program::new(style, self.hash_mib(), self.threads)?;
         }
         Ok(())
+    }
+
+    /// How many threads style Cairn searches with.
+    #[must_use]
+    pub const fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Lets style Cairn search with so many threads; 0 counts as 1. The hash table is kept, and the histories of
+    /// the threads that stay. Style MicroMax has one thread.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.threads = threads.max(1);
+        if let Program::Cairn(cairn) = &mut self.program {
+            cairn.set_threads(self.threads);
+        }
     }
 
     /// The size of the hash table in MiB.
@@ -456,7 +491,7 @@ impl Searcher {
     /// # Errors
     /// If the memory can't be had; everything stays as it was.
     pub fn resize(&mut self, hash_mib: usize) -> Result<(), AllocationError> {
-        self.program = Program::new(self.style(), hash_mib)?;
+        self.program = Program::new(self.style(), hash_mib, self.threads)?;
         Ok(())
     }
 
@@ -465,17 +500,19 @@ impl Searcher {
         drop(self.clear_until(&mut || false));
     }
 
-    /// The same, until `hurried`, which is asked every 2 MiB, says that somebody waits: the table then gets
+    /// The same, with as many threads as search, until `hurried`, which is asked every few MiB, says that somebody waits: the table then gets
     /// fresh memory, which takes next to no time. It is cleared in both cases, and a search sees no
     /// difference, but is slower at first after a hurry. Returns the old memory if there is any.
     pub fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
         match &mut self.program {
             Program::Cairn(cairn) => cairn.clear_until(hurried),
-            Program::MicroMax(micromax) => micromax.clear_until(hurried),
+            Program::MicroMax(micromax) => micromax.clear_until(self.threads, hurried),
         }
     }
 
-    /// Searches a position; reports each finished iteration to `sink`.
+    /// Searches a position; reports each finished iteration to `sink`, which is called on this thread. With more
+    /// threads than one, chance has a part in the outcome. A thread that the system refuses is done without, which
+    /// is told once in the outcome's notes.
     pub fn search(
         &mut self,
         board: &Board,

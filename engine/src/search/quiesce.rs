@@ -146,7 +146,7 @@ mod tests {
         let board = Board::from_fen(fen).unwrap();
         let (tt, control) = (CairnTable::new(1).unwrap(), Control::new());
         let mut histories = Histories::new();
-        let (tt, team) = (SharedTt(&tt), Team::new(&control, None));
+        let (tt, team) = (SharedTt(&tt), Team::new(&control, None, 0));
         let mut thread = Thread::<Tapered, _>::new(&board, tt, &mut histories, team.leader(), &());
         let raw_eval = thread.raw_eval();
         let eval = thread.corrected(raw_eval);

@@ -34,7 +34,7 @@ impl<'a, 'b> Speaker<'a, 'b> {
 }
 
 impl Listener for Speaker<'_, '_> {
-    fn hear(&mut self, number: usize, line: &RootLine, bound: Bound, at: Standing) -> Verdict {
+    fn hear(&mut self, number: usize, line: &RootLine, bound: Bound, at: &Standing) -> Verdict {
         if number == 1 && bound == Bound::Exact {
             self.mate_is_found = self.is_asked_mate(line);
         }

@@ -111,7 +111,8 @@ pub struct Info<M = String> {
     pub seldepth: Option<u32>,
     /// The rank of this line, 1 for the best.
     pub multi_pv: usize,
-    /// The score from the engine's point of view.
+    /// The score from the engine's point of view, as it is shown: in style Cairn, 100 centipawns are an even chance to
+    /// win.
     pub score: ScoreText,
     /// Whether the score is exact or a bound.
     pub bound: Bound,
@@ -171,6 +172,14 @@ pub struct Wdl {
     pub draw: u32,
     /// To lose.
     pub loss: u32,
+}
+
+impl Wdl {
+    /// A certain draw.
+    pub const DRAW: Wdl = Wdl { win: 0, draw: 1000, loss: 0 };
+
+    /// A certain loss.
+    pub const LOSS: Wdl = Wdl { win: 0, draw: 0, loss: 1000 };
 }
 
 impl Reply {

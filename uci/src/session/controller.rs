@@ -25,7 +25,7 @@ use crate::session::game::Game;
 use crate::session::log::{Log, Mark, NETWORK, TABLES};
 use crate::session::messages::{Cut, Ending, Event, Job, SearchJob, SearcherSetup};
 use crate::session::network;
-use crate::session::options::{self, EVAL_FILE, SYZYGY_PATH, Settings, UciOption, When};
+use crate::session::options::{self, EVAL_FILE, SYZYGY_PATH, Settings, needs_idle_engine};
 use crate::session::pending::{PendingCommand, PendingGo};
 use crate::session::plan;
 use crate::session::reader::{Arrival, Input, MAX_LINE};
@@ -116,7 +116,7 @@ pub struct Controller {
     /// What a replay follows.
     script: Option<Script>,
     ended: bool,
-    /// The first command of a script that could not do what it was asked for.
+    /// Why a command of a script could not do what it was asked for, the first of them.
     failure: Option<String>,
 }
 
@@ -160,7 +160,7 @@ impl Controller {
         told: impl FnMut(Ending) + 'static,
     ) -> Result<()> {
         for (name, path) in files {
-            self.settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal))?;
+            self.settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal.to_string()))?;
         }
         let network = network::chosen(&mut self.settings.eval_file);
         self.loaded = network.map_err(|refusal| anyhow!(refusal))?;
@@ -250,22 +250,22 @@ impl Controller {
                 Err(refusal) => What::Remark(refusal.to_string()),
             },
         };
-        if let What::Command(command) = &what
-            && self.manner == Manner::Interactive
-        {
-            self.anticipate(command);
+        if self.manner == Manner::Interactive {
+            self.anticipate(&what);
         }
         self.queue.push_back(Order { what, at: input.at });
         self.serve_queue();
     }
 
-    /// What a command does at once to what is under way, whatever waits before it.
-    fn anticipate(&mut self, command: &Command) {
-        match (&self.activity, command) {
+    /// What something does at once to what is under way, whatever waits before it.
+    fn anticipate(&mut self, what: &What) {
+        match (&self.activity, what) {
             // Do not wait for work that nobody will see.
-            (Some(Activity::Search(_)), Command::Quit) => self.queue.clear(),
-            (Some(Activity::Console(_)), Command::Stop | Command::Quit) => self.stop(),
-            (Some(Activity::Prepare(hurry)), command) if is_urgent(command) => {
+            (Some(Activity::Search(_)), What::Command(Command::Quit)) => self.queue.clear(),
+            (Some(Activity::Console(_)), What::Command(Command::Stop | Command::Quit)) => {
+                self.stop();
+            }
+            (Some(Activity::Prepare(hurry)), what) if is_urgent(what) => {
                 hurry.store(true, Ordering::Relaxed);
             }
             _ => {}
@@ -275,8 +275,12 @@ impl Controller {
     /// Carries out what is queued, as far as possible now.
     fn serve_queue(&mut self) {
         while !self.ended
-            && let Some(order) = self.queue.pop_front()
+            && let Some(mut order) = self.queue.pop_front()
         {
+            if self.manner == Manner::Patient {
+                // The lines of a script are all there at the start, but each comes when it is its turn.
+                order.at = Instant::now();
+            }
             let waiting = if self.activity.is_some() {
                 self.carry_out_busy(order)
             } else {
@@ -434,10 +438,10 @@ impl Controller {
                     self.tell(CHESS960.into());
                 }
                 if let Some(remark) = remark {
-                    self.tell(remark);
+                    self.complain(remark);
                 }
             }
-            Err(refusal) => self.tell(refusal),
+            Err(refusal) => self.complain(refusal),
         }
     }
 
@@ -451,10 +455,14 @@ impl Controller {
         let log_file = self.settings.log_file.clone();
         let eval_file = self.settings.eval_file.clone();
         let asked = self.settings.syzygy_path.checksum();
+        let was_single = self.is_single_against_wish();
         let set = self.settings.set(name, value);
         let is_set = set.is_ok();
-        if let Err(text) | Ok(Some(text)) = set {
-            self.tell(text);
+        if let Err(remark) | Ok(Some(remark)) = set {
+            self.complain(remark.to_string());
+        }
+        if self.is_single_against_wish() && !was_single {
+            self.tell("style MicroMax searches on one thread".into());
         }
         if self.settings.log_file != log_file {
             self.close_log();
@@ -484,6 +492,11 @@ impl Controller {
                 path => self.start(Activity::Load(eval_file), Job::Load(path)),
             }
         }
+    }
+
+    /// Whether several threads are asked for, but the style has one.
+    fn is_single_against_wish(&self) -> bool {
+        self.settings.style == Style::MicroMax && self.settings.threads > 1
     }
 
     /// Takes a network for the searches to come, or the one that is built in, and says which one plays.
@@ -546,7 +559,7 @@ impl Controller {
             }
             Err(error) => {
                 self.settings.log_file = FilePath::default();
-                self.tell(format!(
+                self.complain(format!(
                     "Debug Log File '{}': {error}; no log is kept",
                     quote(path.text())
                 ));
@@ -567,7 +580,7 @@ impl Controller {
         if let Some(error) = log.failure() {
             self.log = None;
             self.settings.log_file = FilePath::default();
-            self.tell(format!("the log cannot be written: {error}; it ends here"));
+            self.complain(format!("the log cannot be written: {error}; it ends here"));
             return;
         }
         if let Arrival::Line(bytes) = &input.what {
@@ -585,11 +598,8 @@ impl Controller {
             Side::Black => go.black,
         };
         let (search_moves, remark) = self.game.legal_among(&go.search_moves);
-        if let Some(remark) = remark {
-            self.tell(remark);
-        }
-        if let Some(remark) = plan::remark_on_limits(go, &clock) {
-            self.tell(remark);
+        for remark in remark.into_iter().chain(plan::remark_on_limits(go, &clock)) {
+            self.complain(remark);
         }
         let choices =
             if search_moves.is_empty() { board.legal_moves().len() } else { search_moves.len() };
@@ -658,9 +668,8 @@ impl Controller {
     /// Applies the options to the searcher. The table is not given its memory now if somebody waits.
     fn prepare(&mut self) {
         let setup = self.take_setup();
-        let waits =
-            |order: &Order| matches!(&order.what, What::Command(command) if is_urgent(command));
-        let is_urgent = self.manner == Manner::Interactive && self.queue.iter().any(waits);
+        let is_urgent = self.manner == Manner::Interactive
+            && self.queue.iter().any(|order| is_urgent(&order.what));
         let hurry = Arc::new(AtomicBool::new(is_urgent));
         self.start(Activity::Prepare(Arc::clone(&hurry)), Job::Prepare { setup, hurry });
     }
@@ -676,6 +685,7 @@ impl Controller {
         SearcherSetup {
             style: self.settings.style,
             hash_mib: self.settings.hash_mib,
+            threads: self.settings.threads,
             clear: self.settings.clear_hash,
             loaded: self.loaded.clone(),
         }
@@ -749,7 +759,7 @@ impl Controller {
                 if let Some(Activity::Load(before)) = &mut self.activity {
                     self.settings.eval_file = std::mem::take(before);
                 }
-                self.tell(format!("{refusal}; the network that plays is kept"));
+                self.complain(format!("{refusal}; the network that plays is kept"));
             }
             Event::TablesLoaded { tables, path, remarks } => {
                 self.take_tables(tables, path);
@@ -784,12 +794,20 @@ impl Controller {
             self.reply(Reply::Info(info));
         }
         if let Some(log) = &mut self.log {
-            log.search(answer.ending, self.settings.threads);
+            log.search(answer.ending, answer.threads);
         }
         if let Some(script) = &mut self.script {
             (script.told)(answer.ending);
         }
         self.reply(Reply::BestMove { best: answer.best, ponder: answer.ponder });
+    }
+
+    /// Says why something is not done as it was asked for. A script has failed then, but goes on.
+    fn complain(&mut self, text: String) {
+        if self.manner == Manner::Patient {
+            self.failure.get_or_insert_with(|| text.clone());
+        }
+        self.tell(text);
     }
 
     /// Sends a remark for people.
@@ -806,16 +824,11 @@ impl Controller {
     }
 }
 
-/// Whether somebody waits for what a command does, or a clock runs for it.
-fn is_urgent(command: &Command) -> bool {
-    match command {
-        Command::Stop | Command::PonderHit | Command::Quit => true,
-        Command::Go(go) => plan::starts_clock(go),
+/// Whether somebody waits for what is to be done, or a clock runs for it.
+fn is_urgent(what: &What) -> bool {
+    match what {
+        What::Command(Command::Stop | Command::PonderHit | Command::Quit) | What::End => true,
+        What::Command(Command::Go(go)) => plan::starts_clock(go),
         _ => false,
     }
-}
-
-/// Whether setting an option has to wait for the end of a search.
-fn needs_idle_engine(name: &str) -> bool {
-    UciOption::named(name).is_some_and(|option| option.when == When::Idle)
 }

@@ -76,6 +76,8 @@ pub struct SearcherSetup {
     pub style: Style,
     /// The size of the hash table, in MiB.
     pub hash_mib: usize,
+    /// The threads of the strong search.
+    pub threads: usize,
     /// Whether the hash table has to be cleared.
     pub clear: bool,
     /// The network to evaluate with, if it is not the one that is built in.
@@ -179,6 +181,8 @@ pub struct Answer {
     pub closing: Option<Info>,
     /// How the search ended.
     pub ending: Ending,
+    /// How many threads were to search; 1 if it broke.
+    pub threads: usize,
 }
 
 /// What the controller and the worker share about one `go`. Each `go` has its own, so that a `stop` can

@@ -1,5 +1,6 @@
 //! The options: a table with everything about each of them, and the settings that they change.
 
+use std::fmt;
 #[cfg(feature = "tune")]
 use std::sync::LazyLock;
 
@@ -36,6 +37,8 @@ pub enum OptionKind {
         min: i64,
         /// The largest value.
         max: i64,
+        /// What becomes of a value out of range.
+        beyond: Beyond,
         /// Sets a value in range.
         set: fn(&mut Settings, i64),
         /// The current value.
@@ -65,14 +68,14 @@ pub enum OptionKind {
     Text {
         /// The value at the start.
         default: &'static str,
-        /// Sets a value; returns a remark on it, if any.
-        set: fn(&mut Settings, &str) -> Option<&'static str>,
+        /// Sets a value.
+        set: fn(&mut Settings, &str),
         /// The current value.
         get: fn(&Settings) -> &str,
     },
     /// The path of a file or folder, at first none; a text to a GUI.
     File {
-        /// Sets a path; returns a remark on it, if any.
+        /// Sets a path; returns why it has no effect yet, if so.
         set: fn(&mut Settings, FilePath) -> Option<&'static str>,
         /// The current path.
         get: fn(&Settings) -> &FilePath,
@@ -85,6 +88,15 @@ pub enum OptionKind {
         /// Does it.
         press: fn(&mut Settings),
     },
+}
+
+/// What becomes of a number beyond the range of its option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// It is moved to the end of the range.
+    Moved,
+    /// It is refused; the old value is kept.
+    Refused,
 }
 
 /// When an option may change.
@@ -167,6 +179,9 @@ pub const DEFAULT_HASH: usize = 16;
 /// The largest hash table that is accepted, in MiB: 64 GiB.
 const MAX_HASH: i64 = 65_536;
 
+/// The most search threads that are accepted.
+const MAX_THREADS: i64 = 1024;
+
 /// The option that names the network's file.
 pub const EVAL_FILE: &str = "EvalFile";
 
@@ -215,6 +230,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
             default: DEFAULT_HASH as i64,
             min: 1,
             max: MAX_HASH,
+            beyond: Beyond::Moved,
             set: |settings, mib| settings.hash_mib = small(mib),
             get: |settings| wide(settings.hash_mib),
         },
@@ -222,11 +238,12 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
     },
     UciOption {
         name: "Threads",
-        doc: "Search threads; the search runs on one.",
+        doc: "Search threads; style MicroMax and limited strength have one.",
         kind: OptionKind::Spin {
             default: 1,
             min: 1,
-            max: 1,
+            max: MAX_THREADS,
+            beyond: Beyond::Refused,
             set: |settings, threads| settings.threads = small(threads),
             get: |settings| wide(settings.threads),
         },
@@ -255,6 +272,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
             default: 1,
             min: 1,
             max: 256,
+            beyond: Beyond::Moved,
             set: |settings, lines| settings.multi_pv = small(lines),
             get: |settings| wide(settings.multi_pv),
         },
@@ -267,6 +285,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
             default: DEFAULT_OVERHEAD,
             min: 0,
             max: 5000,
+            beyond: Beyond::Moved,
             set: |settings, time| settings.move_overhead = time.unsigned_abs(),
             get: |settings| wide(settings.move_overhead),
         },
@@ -312,6 +331,7 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
             default: level::MAX_ELO as i64,
             min: level::MIN_ELO as i64,
             max: level::MAX_ELO as i64,
+            beyond: Beyond::Moved,
             set: |settings, elo| settings.elo = small(elo),
             get: |settings| wide(settings.elo),
         },
@@ -334,7 +354,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
     },
     UciOption {
         name: "UCI_ShowWDL",
-        doc: "Adds the chances to win, draw and lose, in permill, to each score.",
+        doc: "Adds the chances to win, draw and lose, in permill, to each score; fitted to games of style Cairn.",
         kind: OptionKind::Check {
             default: false,
             set: |settings, on| settings.show_wdl = on,
@@ -357,10 +377,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
         doc: "Tells who the opponent is; nothing depends on it.",
         kind: OptionKind::Text {
             default: "",
-            set: |settings, opponent| {
-                settings.opponent = opponent.to_owned();
-                None
-            },
+            set: |settings, opponent| opponent.clone_into(&mut settings.opponent),
             get: |settings| &settings.opponent,
         },
         when: When::Anytime,
@@ -368,7 +385,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
     UciOption {
         name: "UCI_EngineAbout",
         doc: "Says what this engine is; setting it changes nothing.",
-        kind: OptionKind::Text { default: ABOUT, set: |_, _| None, get: |_| ABOUT },
+        kind: OptionKind::Text { default: ABOUT, set: |_, _| {}, get: |_| ABOUT },
         when: When::Anytime,
     },
 ];
@@ -394,6 +411,7 @@ static TABLE_OPTIONS: [UciOption; 4] = [
             default: 1,
             min: 1,
             max: 100,
+            beyond: Beyond::Moved,
             set: |settings, depth| settings.syzygy_probe_depth = small(depth),
             get: |settings| wide(settings.syzygy_probe_depth),
         },
@@ -406,6 +424,7 @@ static TABLE_OPTIONS: [UciOption; 4] = [
             default: 7,
             min: 0,
             max: 7,
+            beyond: Beyond::Moved,
             set: |settings, pieces| settings.syzygy_probe_limit = small(pieces),
             get: |settings| wide(settings.syzygy_probe_limit),
         },
@@ -441,6 +460,12 @@ pub fn all() -> impl Iterator<Item = &'static UciOption> {
     #[cfg(feature = "tune")]
     let options = options.chain(PARAM_OPTIONS.iter());
     options
+}
+
+/// Whether setting an option has to wait for the end of a search.
+#[must_use]
+pub fn needs_idle_engine(name: &str) -> bool {
+    UciOption::named(name).is_some_and(|option| option.when == When::Idle)
 }
 
 impl UciOption {
@@ -506,32 +531,55 @@ impl UciOption {
     }
 }
 
+/// What is to be said about a value that was given to an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// What is wrong with it and what is allowed, or why it has no effect yet.
+    pub about: String,
+    /// What has become of it.
+    pub effect: String,
+}
+
+impl Remark {
+    fn new(about: impl Into<String>, effect: impl Into<String>) -> Remark {
+        Remark { about: about.into(), effect: effect.into() }
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.about, self.effect)
+    }
+}
+
 impl Settings {
     /// Sets an option by name. Returns a remark if the value was changed to fit, or has no effect yet.
     ///
     /// # Errors
     /// What is wrong and what is allowed; the old value is kept.
-    pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<Option<String>, String> {
-        let option = UciOption::named(name)
-            .ok_or_else(|| format!("there is no option '{}', nothing changed", quote(name)))?;
+    pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<Option<Remark>, Remark> {
+        const KEPT: &str = "the old value is kept";
+        let option = UciOption::named(name).ok_or_else(|| {
+            Remark::new(format!("there is no option '{}'", quote(name)), "nothing changed")
+        })?;
         let value = value.unwrap_or_default();
-        let refusal = || {
-            let allowed = option.allowed();
-            let said = quote(value);
-            format!("{} takes {allowed}, not '{said}'; the old value is kept", option.name)
-        };
+        let takes =
+            || format!("{} takes {}, not '{}'", option.name, option.allowed(), quote(value));
+        let refusal = || Remark::new(takes(), KEPT);
         let in_range = |min: i64, max: i64| {
             let wanted: i128 = parse_spin(value).ok_or_else(refusal)?;
             let taken =
                 i64::try_from(wanted.clamp(min.into(), max.into())).map_err(|_| refusal())?;
             let moved = i128::from(taken) != wanted;
-            let allowed = option.allowed();
-            let remark = || format!("{} takes {allowed}; it is now {taken}", option.name);
-            Ok::<_, String>((taken, moved.then(remark)))
+            let remark = || Remark::new(takes(), format!("it is now {taken}"));
+            Ok::<_, Remark>((taken, moved.then(remark)))
         };
         match option.kind {
-            OptionKind::Spin { min, max, set, .. } => {
+            OptionKind::Spin { min, max, beyond, set, .. } => {
                 let (taken, remark) = in_range(min, max)?;
+                if beyond == Beyond::Refused && remark.is_some() {
+                    return Err(refusal());
+                }
                 set(self, taken);
                 Ok(remark)
             }
@@ -551,13 +599,16 @@ impl Settings {
                 set(self, index.ok_or_else(refusal)?);
                 Ok(None)
             }
-            OptionKind::Text { set, .. } => Ok(set(self, value).map(Into::into)),
+            OptionKind::Text { set, .. } => {
+                set(self, value);
+                Ok(None)
+            }
             OptionKind::File { set, .. } => {
                 let path = self
                     .files
                     .path(value)
-                    .map_err(|reason| format!("{} {reason}; the old value is kept", option.name))?;
-                Ok(set(self, path).map(Into::into))
+                    .map_err(|reason| Remark::new(format!("{} {reason}", option.name), KEPT))?;
+                Ok(set(self, path).map(|why| Remark::new(why, "the path is kept")))
             }
             OptionKind::Button { press } => {
                 press(self);
@@ -601,9 +652,7 @@ impl Default for Settings {
                 OptionKind::Param(index) => settings.params[index] = params::ALL[index].default,
                 OptionKind::Check { default, set, .. } => set(&mut settings, default),
                 OptionKind::Combo { default, set, .. } => set(&mut settings, default),
-                OptionKind::Text { default, set, .. } => {
-                    set(&mut settings, default);
-                }
+                OptionKind::Text { default, set, .. } => set(&mut settings, default),
                 OptionKind::File { .. } | OptionKind::Button { .. } => {}
             }
         }
@@ -676,7 +725,9 @@ mod tests {
         let mut settings = Settings::default();
         let remark = settings.set("hash", Some("99999999999999999999")).expect("taken");
         assert_eq!(settings.hash_mib, 65_536);
-        assert!(remark.expect("a remark").contains("from 1 to 65536"));
+        let remark = remark.expect("a remark").to_string();
+        assert!(remark.contains("from 1 to 65536, not '99999999999999999999'"), "{remark}");
+        assert!(remark.ends_with("it is now 65536"), "{remark}");
         settings.set("Hash", Some("-5")).expect("taken");
         assert_eq!(settings.hash_mib, 1);
         assert_eq!(settings.set("Hash", Some("64")), Ok(None));
@@ -690,12 +741,16 @@ mod tests {
             ("Hash", Some("64 MB"), "from 1 to 65536"),
             ("Hash", Some(""), "from 1 to 65536"),
             ("Hash", None, "from 1 to 65536"),
+            ("Threads", Some("two"), "from 1 to 1024"),
+            ("Threads", Some("0"), "from 1 to 1024"),
+            ("Threads", Some("1025"), "from 1 to 1024"),
+            ("Threads", Some("99999999999999999999"), "from 1 to 1024"),
             ("UCI_Chess960", Some("yes"), "true or false"),
             ("Style", Some("Tal"), "Cairn, MicroMax"),
             ("Skill Level", Some("10"), "no option"),
         ] {
             let mut settings = Settings::default();
-            let refusal = settings.set(name, value).expect_err(name);
+            let refusal = settings.set(name, value).expect_err(name).to_string();
             assert!(refusal.contains(allowed), "{refusal}");
             assert_eq!(settings, Settings::default());
         }
@@ -708,7 +763,7 @@ mod tests {
         let wanted = Settings {
             hash_mib: 32,
             clear_hash: true,
-            threads: 1,
+            threads: 4,
             ponder: true,
             multi_pv: 3,
             move_overhead: 250,
@@ -732,7 +787,7 @@ mod tests {
         for (name, value) in [
             ("HASH", Some("32")),
             ("clear hash", None),
-            ("Threads", Some("1")),
+            ("Threads", Some("4")),
             ("Ponder", Some("true")),
             ("MultiPV", Some("3")),
             ("move overhead", Some("250")),
@@ -794,7 +849,7 @@ mod tests {
             assert_eq!(settings.set(param.name, Some(&param.max.to_string())), Ok(None));
             assert_eq!(settings.params[index], param.max);
             let remark = settings.set(param.name, Some("-1000000")).expect("taken");
-            assert!(remark.expect("a remark").contains(param.name));
+            assert!(remark.expect("a remark").about.contains(param.name));
             assert_eq!(settings.params[index], param.min);
             settings.set(param.name, Some("x")).expect_err("no number");
         }

@@ -164,6 +164,7 @@ impl Workbench {
                 (searcher, is_new)
             }
         };
+        searcher.set_threads(setup.threads);
         let network = network::playing(setup.loaded.as_ref());
         let old = if searcher.network() != network.as_ref() {
             searcher.set_network_until(network, hurried)

@@ -11,6 +11,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, never, unbounded};
 
 use crate::protocol::Reply;
+use crate::session::reader::Waiting;
 
 /// The most lines that are written at once.
 const BATCH: usize = 64;
@@ -45,7 +46,7 @@ impl Writer {
         let thread = thread::Builder::new().name("writer".into()).spawn(move || {
             // Dropped at the end of the thread, whatever ends it; that closes `ended`.
             let _alive: Sender<()> = alive;
-            write_all(output, write, &queue)
+            write_all(Waiting(output), write, &queue)
         })?;
         Ok(Writer { replies: Some(replies), ended, thread })
     }
