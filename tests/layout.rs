@@ -7,13 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The engine's modules from the ground up, as the crate's docs explain them.
-const ENGINE: [&str; 18] = [
+const ENGINE: [&str; 19] = [
     "square", "piece", "score", "moves", "keys", "attack", "machine", "board", "fen", "movegen",
-    "text", "perft", "hash", "params", "eval", "search", "selfplay", "bench",
+    "text", "perft", "syzygy", "hash", "params", "eval", "search", "selfplay", "bench",
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 34] = [
+const UCI: [&str; 35] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
@@ -34,6 +34,7 @@ const UCI: [&str; 34] = [
     "session::clock",
     "session::options",
     "session::network",
+    "session::tables",
     "session::plan",
     "session::log",
     "session::views",

@@ -28,6 +28,7 @@
 //! session/clock        clocks to time limits
 //! session/options      the table of options and their values
 //! session/network      the network that evaluates, read from a file
+//! session/tables       the endgame tables, read from folders
 //! session/plan         a `go` with the options to limits
 //! session/log          the option Debug Log File, a thread
 //! session/views        bench, perft, d, eval and help as text

@@ -26,13 +26,13 @@ pub trait Evaluator: Observer {
     /// The evaluation of a position; afterwards it has to observe every move.
     fn of(board: &Board, weights: &Self::Weights) -> Self;
 
-    /// The score for the side to move, in hundredths of a pawn; below [`crate::score::MATE_BAND`] either way. A
+    /// The score for the side to move, in hundredths of a pawn; below [`crate::score::TB_BAND`] either way. A
     /// function of the placement and the side to move alone.
     fn evaluate(&mut self, board: &Board) -> Score;
 }
 
 /// The raw evaluation: an evaluation and mop-up, before corrections and scaling. For the side to move, below
-/// [`crate::score::MATE_BAND`] either way; a function of the placement and the side to move alone, as the
+/// [`crate::score::TB_BAND`] either way; a function of the placement and the side to move alone, as the
 /// delayed gain needs it.
 #[inline]
 #[must_use]

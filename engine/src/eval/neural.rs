@@ -620,7 +620,7 @@ mod tests {
         let network = PackedNetwork::new(extreme.unwrap());
         let board = Board::startpos();
         let score = Neural::of(&board, &network).evaluate(&board);
-        assert!(score > bound && score < crate::score::MATE_BAND, "{score}");
+        assert!(score > bound && score < crate::score::TB_BAND, "{score}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::deepen::{Deepening, Found, Listener, Standing};
 use super::history::Histories;
 use super::root_lines::RootLine;
 use super::speaker::Speaker;
+use super::tables::SearchTables;
 use super::team::{Member, Team};
 use super::thread::Thread;
 use super::tt::{Bound, CairnTable, SharedTt, TtView};
@@ -43,6 +44,7 @@ struct Task<'a, E: Evaluator> {
     limits: &'a Limits,
     /// The root moves to search.
     wanted: &'a [Move],
+    tables: Option<&'a SearchTables<'a>>,
 }
 
 impl Cairn {
@@ -85,15 +87,19 @@ impl Cairn {
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Outcome {
         self.tt.next_generation();
-        let wanted = wanted_moves(board, limits);
+        let mut wanted = wanted_moves(board, limits);
         // A weakened search is always the same, so it has one thread.
         let helpers = if limits.quiet_percent.is_some() { 0 } else { self.helpers.len() };
         if wanted.is_empty() {
             control.begin(0);
             return ended_game(board, helpers + 1);
         }
+        let tables = SearchTables::new(board, limits, control);
+        if let Some(tables) = &tables {
+            tables.sort(&mut wanted);
+        }
         let team = Team::new(control, limits.nodes, helpers);
-        let task = Task::<E> { board, weights, limits, wanted: &wanted };
+        let task = Task::<E> { board, weights, limits, wanted: &wanted, tables: tables.as_ref() };
         let mut speaker = Speaker::new(limits, control, sink);
         let leader_histories = &mut *self.histories;
         let helpers_histories = &mut self.helpers[..helpers];
@@ -127,6 +133,9 @@ impl Cairn {
             speaker.hear(1, best, Bound::Exact, standing);
         }
         let mut outcome = outcome(best, control.nodes(), helpers + 1);
+        if let Some(using) = &limits.tables {
+            outcome.notes = using.tables.complaints();
+        }
         if refused > 0 && !self.has_told_refusal {
             self.has_told_refusal = true;
             let (asked, there) = (helpers + 1, helpers + 1 - refused);
@@ -147,6 +156,7 @@ impl<E: Evaluator> Task<'_, E> {
     ) -> Found {
         let mut thread = Thread::<E, T>::new(self.board, tt, histories, member, self.weights);
         thread.quiet_percent = self.limits.quiet_percent;
+        thread.tables = self.tables;
         Deepening::new(thread, self.limits, self.wanted).run(listener)
     }
 }

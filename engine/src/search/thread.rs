@@ -3,6 +3,7 @@
 use super::history::{Histories, PieceTo};
 use super::partial_keys::PartialKeysObserver;
 use super::picker::moving;
+use super::tables::SearchTables;
 use super::team::Member;
 use super::tt::{TtEntry, TtView};
 use crate::board::{Board, FIFTY_MOVES, Observer};
@@ -107,6 +108,8 @@ pub(super) struct Thread<'a, E: Evaluator, T: TtView> {
     efforts: Vec<(Move, u64)>,
     /// How many of a hundred quiet moves are searched, if not all.
     pub(super) quiet_percent: Option<u8>,
+    /// The endgame tables, if any.
+    pub(super) tables: Option<&'a SearchTables<'a>>,
     /// By ply.
     pub(super) stack: Vec<Frame>,
 }
@@ -140,6 +143,7 @@ impl<'a, E: Evaluator, T: TtView> Thread<'a, E, T> {
             root_score: DRAW,
             efforts: Vec::new(),
             quiet_percent: None,
+            tables: None,
             stack: vec![Frame::default(); MAX_PLY + 2],
         }
     }

@@ -14,9 +14,10 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use super::input::Position;
 use super::record::Found;
-use crate::analyze::{Finding, Line, analyze};
+use crate::analyze::{Finding, Line, analyze_with};
 use crate::protocol::Go;
 use crate::session::options::Settings;
+use crate::session::tables::{self, Chosen};
 
 /// How many positions for each job may be taken from the input before the first of them is done.
 const AHEAD: usize = 64;
@@ -71,13 +72,14 @@ pub fn analyze_all<E: From<anyhow::Error>>(
     sink: &mut dyn FnMut(Analysed) -> Result<(), E>,
 ) -> Result<(), E> {
     let jobs = order.jobs.max(1);
-    let order = Arc::new(order);
+    let tables = tables::chosen(&mut order.settings.syzygy_path.clone());
+    let order = Arc::new((order, tables));
     let (tasks, queue) = unbounded::<Task>();
     for _ in 0..jobs {
         let (order, queue) = (Arc::clone(&order), queue.clone());
         thread::Builder::new()
             .name("analysis".into())
-            .spawn(move || serve(&order, &queue))
+            .spawn(move || serve(&order.0, &order.1, &queue))
             .context("a thread to analyse with")?;
     }
     let mut waiting = VecDeque::new();
@@ -98,9 +100,9 @@ pub fn analyze_all<E: From<anyhow::Error>>(
 }
 
 /// Searches what comes, until nothing more can come.
-fn serve(order: &Order, queue: &Receiver<Task>) {
+fn serve(order: &Order, tables: &Chosen, queue: &Receiver<Task>) {
     for Task { position, done } in queue {
-        let found = search(order, &position);
+        let found = search(order, tables, &position);
         // Nobody waits any more when the program is about to end.
         if done.send(found.map(|(found, notes)| (position, found, notes))).is_err() {
             return;
@@ -109,9 +111,9 @@ fn serve(order: &Order, queue: &Receiver<Task>) {
 }
 
 /// Searches one position.
-fn search(order: &Order, position: &Position) -> Result<(Found, Vec<String>)> {
+fn search(order: &Order, tables: &Chosen, position: &Position) -> Result<(Found, Vec<String>)> {
     let (mut lines, mut notes): (Vec<Line>, _) = (Vec::new(), Vec::new());
-    for finding in analyze(&position.board, &order.limits, &order.settings)? {
+    for finding in analyze_with(&position.board, &order.limits, &order.settings, tables)? {
         match finding {
             Finding::Line(line) if line.bound == Bound::Exact => {
                 match lines.iter_mut().find(|old| old.multi_pv == line.multi_pv) {

@@ -24,6 +24,7 @@ impl SearchJob {
             nodes: report.nodes,
             elapsed: self.started.elapsed(),
             hash_full: report.hash_full,
+            table_hits: report.table_hits,
             pv,
         }
     }
@@ -141,6 +142,7 @@ impl SearchJob {
             nodes: outcome.map_or(0, |outcome| outcome.nodes),
             elapsed: self.started.elapsed(),
             hash_full: 0,
+            table_hits: self.limits.tables.as_ref().map(|_| self.control.engine.table_hits()),
             pv,
         })
     }
@@ -198,6 +200,7 @@ mod tests {
             nodes: 100,
             elapsed: Duration::ZERO,
             hash_full: 0,
+            table_hits: None,
             pv: moves.iter().map(ToString::to_string).collect(),
         }
     }

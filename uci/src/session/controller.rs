@@ -15,19 +15,21 @@ use anyhow::{Context, Result, anyhow};
 use cairn_engine::eval::PackedNetwork;
 use cairn_engine::piece::Side;
 use cairn_engine::search::{Control, Style};
+use cairn_engine::syzygy::Tables;
 use crossbeam_channel::{Receiver, at, never, select};
 
 use crate::protocol::{self, Command, Go, Position, Reply, quote};
 use crate::session::clock::TimeLimits;
 use crate::session::files::{FileAccess, FilePath};
 use crate::session::game::Game;
-use crate::session::log::{Log, Mark, NETWORK};
+use crate::session::log::{Log, Mark, NETWORK, TABLES};
 use crate::session::messages::{Cut, Ending, Event, Job, SearchJob, SearcherSetup};
 use crate::session::network;
-use crate::session::options::{self, EVAL_FILE, Settings, needs_idle_engine};
+use crate::session::options::{self, EVAL_FILE, SYZYGY_PATH, Settings, needs_idle_engine};
 use crate::session::pending::{PendingCommand, PendingGo};
 use crate::session::plan;
 use crate::session::reader::{Arrival, Input, MAX_LINE};
+use crate::session::tables;
 use crate::session::views;
 use crate::session::worker::Worker;
 use crate::session::writer::Writer;
@@ -77,6 +79,8 @@ enum Activity {
     Prepare(Arc<AtomicBool>),
     /// Reading a network; with the `EvalFile` before it.
     Load(FilePath),
+    /// Reading endgame tables.
+    LoadTables,
     /// A command beyond UCI.
     Console(PendingCommand),
 }
@@ -98,6 +102,8 @@ pub struct Controller {
     settings: Settings,
     /// The network that evaluates, if it is not the one that is built in.
     loaded: Option<Arc<PackedNetwork>>,
+    /// The endgame tables that are asked, if any.
+    tables: Option<Arc<Tables>>,
     /// What the searcher was last set up for.
     prepared: Option<SearcherSetup>,
     game: Game,
@@ -127,6 +133,7 @@ impl Controller {
             manner,
             settings: Settings::default(),
             loaded: None,
+            tables: None,
             prepared: None,
             game: Game::default(),
             activity: None,
@@ -157,6 +164,7 @@ impl Controller {
         }
         let network = network::chosen(&mut self.settings.eval_file);
         self.loaded = network.map_err(|refusal| anyhow!(refusal))?;
+        self.tables = tables::chosen(&mut self.settings.syzygy_path).tables;
         self.settings.files = FileAccess::Closed;
         self.script = Some(Script { endings, told: Box::new(told) });
         self.begin_log();
@@ -306,6 +314,12 @@ impl Controller {
             {
                 return Some(order);
             }
+            // Nor which tables there are.
+            Command::IsReady | Command::Display
+                if matches!(self.activity, Some(Activity::LoadTables)) =>
+            {
+                return Some(order);
+            }
             Command::IsReady => self.reply(Reply::ReadyOk),
             Command::Uci | Command::Debug(_) | Command::Display | Command::Eval | Command::Help => {
                 return self.carry_out_idle(order);
@@ -384,7 +398,11 @@ impl Controller {
                 self.console("genfens", |control| Job::Openings { request, control });
             }
             Command::Display => {
-                let text = views::display(self.game.board(), self.settings.chess960);
+                let text = views::display(
+                    self.game.board(),
+                    self.settings.chess960,
+                    self.tables.as_deref(),
+                );
                 self.reply(Reply::Text(text));
             }
             Command::Eval => {
@@ -436,6 +454,7 @@ impl Controller {
     fn set_option(&mut self, name: &str, value: Option<&str>) {
         let log_file = self.settings.log_file.clone();
         let eval_file = self.settings.eval_file.clone();
+        let asked = self.settings.syzygy_path.checksum();
         let was_single = self.is_single_against_wish();
         let set = self.settings.set(name, value);
         let is_set = set.is_ok();
@@ -448,6 +467,20 @@ impl Controller {
         if self.settings.log_file != log_file {
             self.close_log();
             self.begin_log();
+        }
+        if is_set && name.eq_ignore_ascii_case(SYZYGY_PATH) {
+            match self.settings.syzygy_path.clone() {
+                // Nothing to read.
+                path if path.is_empty() => {
+                    self.settings.syzygy_path.note_checksum(asked);
+                    self.take_tables(None, path);
+                }
+                path => {
+                    // Until the new ones are there the old ones are asked.
+                    self.settings.syzygy_path.note_checksum(asked);
+                    self.start(Activity::LoadTables, Job::LoadTables(path));
+                }
+            }
         }
         if is_set && name.eq_ignore_ascii_case(EVAL_FILE) {
             match self.settings.eval_file.clone() {
@@ -480,6 +513,19 @@ impl Controller {
             return;
         }
         self.tell(format!("the network that plays: {identity}, {origin}"));
+    }
+
+    /// Takes endgame tables for the searches to come.
+    fn take_tables(&mut self, tables: Option<Arc<Tables>>, path: FilePath) {
+        let checksum = path.checksum();
+        if checksum != self.settings.syzygy_path.checksum()
+            && let Some(log) = &self.log
+        {
+            let told = checksum.map_or_else(|| "none".into(), |checksum| checksum.to_string());
+            log.fact(&format!("{TABLES} {told}"));
+        }
+        self.settings.syzygy_path = path;
+        self.tables = tables;
     }
 
     /// Gives another network to a searcher that was there already, which empties its table, as long as no clock
@@ -570,7 +616,8 @@ impl Controller {
         };
         search.start_clock(at);
         let TimeLimits { soft, hard } = search.limits();
-        let mut limits = plan::engine_limits(&self.settings, go, search_moves);
+        let mut limits =
+            plan::engine_limits(&self.settings, go, search_moves, self.tables.as_ref());
         let cut = match ending {
             Some(Ending::Cut(point)) => Some(point),
             Some(Ending::Itself(Cut { nodes, .. })) if self.settings.style == Style::Cairn => {
@@ -660,7 +707,7 @@ impl Controller {
                 self.release();
             }
             Some(Activity::Console(command)) => command.control().stop(),
-            Some(Activity::Prepare(_) | Activity::Load(_)) | None => {}
+            Some(Activity::Prepare(_) | Activity::Load(_) | Activity::LoadTables) | None => {}
         }
     }
 
@@ -713,6 +760,10 @@ impl Controller {
                     self.settings.eval_file = std::mem::take(before);
                 }
                 self.complain(format!("{refusal}; the network that plays is kept"));
+            }
+            Event::TablesLoaded { tables, path, remarks } => {
+                self.take_tables(tables, path);
+                remarks.into_iter().for_each(|remark| self.tell(remark));
             }
             Event::Done(answer) => {
                 match (&mut self.activity, answer) {

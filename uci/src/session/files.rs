@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::str::FromStr;
 
+use cairn_engine::MappedFile;
+
 /// Whether options may name files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileAccess {
@@ -82,12 +84,43 @@ impl FilePath {
 
     /// Where the file lies.
     fn found(&self) -> PathBuf {
-        let here = PathBuf::from(&self.text);
-        let beside = || Some(env::current_exe().ok()?.parent()?.join(&self.text));
-        match beside() {
-            Some(beside) if !here.exists() && beside.exists() => beside,
-            _ => here,
+        found(&self.text)
+    }
+
+    /// Notes the checksum of what was loaded from here by other means than [`Self::load`].
+    pub fn note_checksum(&mut self, checksum: Option<Checksum>) {
+        self.checksum = checksum;
+    }
+
+    /// Maps the files in the folders of this path whose names end with one of these suffixes, in the order of
+    /// the folders and of their names. Between two folders stands what the system has between two, `;` on
+    /// Windows and `:` elsewhere; relative ones are looked for as by [`Self::load`]. What cannot be opened is
+    /// told.
+    #[must_use]
+    pub fn map_files(&self, suffixes: &[&str]) -> Vec<Result<(String, MappedFile), String>> {
+        let folders = self.text.split(FOLDERS_END).filter(|folder| !folder.is_empty());
+        let mut files = Vec::new();
+        for folder in folders {
+            let in_words = |error: io::Error| format!("'{folder}': {error}");
+            let folder = found(folder);
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    files.push(Err(in_words(error)));
+                    continue;
+                }
+            };
+            let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+            let mut names: Vec<String> =
+                names.filter(|name| suffixes.iter().any(|suffix| name.ends_with(suffix))).collect();
+            names.sort_unstable();
+            files.extend(names.into_iter().map(|name| {
+                map(&folder.join(&name))
+                    .map_err(|error| format!("{name}: {error}"))
+                    .map(|mapped| (name, mapped))
+            }));
         }
+        files
     }
 
     /// Creates the file, empty, or empties one that begins with `title`: the path may have been mistyped, and
@@ -112,6 +145,28 @@ impl FilePath {
         file.rewind()?;
         Ok(file)
     }
+}
+
+/// What stands between two folders of a path.
+const FOLDERS_END: char = if cfg!(windows) { ';' } else { ':' };
+
+/// Where a file or folder lies: here, or else beside the program.
+fn found(text: &str) -> PathBuf {
+    let here = PathBuf::from(text);
+    let beside = || Some(env::current_exe().ok()?.parent()?.join(text));
+    match beside() {
+        Some(beside) if !here.exists() && beside.exists() => beside,
+        _ => here,
+    }
+}
+
+/// Maps a regular file.
+fn map(path: &Path) -> io::Result<MappedFile> {
+    // Asked before it is opened: a pipe would block for good.
+    if !fs::metadata(path)?.is_file() {
+        return Err(no_regular_file());
+    }
+    MappedFile::new(&File::open(path)?)
 }
 
 /// Opens or creates a file to write it, if nobody else writes it.

@@ -21,7 +21,8 @@
 //! has a line `== search` just before its `bestmove`: `ended` by its own limits or `cut` by a clock or a
 //! `stop`, and at how many nodes. A file that an option names and that was loaded has a line
 //! `loaded <option> = <checksum>` behind the option in the header, or `== loaded` later on: a replay is
-//! given the file anew and knows it by its checksum. A log without `== end` was
+//! given the file anew and knows it by its checksum. So do endgame tables, with one checksum for all of them;
+//! others later on are a line `== tables`. A log without `== end` was
 //! broken off. The bench is the short one of [`crate::signature`]. Lines stand in the order in which
 //! they took effect.
 //!
@@ -51,6 +52,9 @@ pub const IS: &str = " = ";
 
 /// Stands before what tells the network that plays from others: in the header, and where it changes.
 pub const NETWORK: &str = "network";
+
+/// Stands where other endgame tables are read.
+pub const TABLES: &str = "tables";
 
 /// Begins what tells of a file that was loaded: an option, and the checksum of the file.
 pub const LOADED: &str = "loaded";

@@ -25,6 +25,7 @@ pub mod plan;
 pub mod reader;
 pub mod replay;
 pub mod table;
+pub mod tables;
 pub mod views;
 pub mod watch;
 pub mod wdl;

@@ -185,6 +185,9 @@ const MAX_THREADS: i64 = 1024;
 /// The option that names the network's file.
 pub const EVAL_FILE: &str = "EvalFile";
 
+/// The option that names the folders of endgame tables.
+pub const SYZYGY_PATH: &str = "SyzygyPath";
+
 /// The default of Move Overhead, in milliseconds.
 const DEFAULT_OVERHEAD: i64 = 10;
 
@@ -390,12 +393,12 @@ static GUI_OPTIONS: [UciOption; 5] = [
 /// The options about endgame tables. lichess-bot's default configuration sets them.
 static TABLE_OPTIONS: [UciOption; 4] = [
     UciOption {
-        name: "SyzygyPath",
-        doc: "Where endgame tables are; they are not read yet.",
+        name: SYZYGY_PATH,
+        doc: "The folders with Syzygy endgame tables, with ';' between them on Windows and ':' elsewhere.",
         kind: OptionKind::File {
             set: |settings, path| {
                 settings.syzygy_path = path;
-                (!settings.syzygy_path.is_empty()).then_some("endgame tables are not read yet")
+                None
             },
             get: |settings| &settings.syzygy_path,
         },
@@ -403,7 +406,7 @@ static TABLE_OPTIONS: [UciOption; 4] = [
     },
     UciOption {
         name: "SyzygyProbeDepth",
-        doc: "The least depth at which endgame tables are asked.",
+        doc: "The least depth at which the largest endgame tables are asked; smaller ones are at any depth.",
         kind: OptionKind::Spin {
             default: 1,
             min: 1,
@@ -795,6 +798,7 @@ mod tests {
             ("UCI_EngineAbout", Some("something else")),
             ("UCI_LimitStrength", Some("true")),
             ("UCI_Elo", Some("1500")),
+            ("SyzygyPath", Some("/a b/c:d")),
             ("SyzygyProbeDepth", Some("2")),
             ("SyzygyProbeLimit", Some("5")),
             ("Syzygy50MoveRule", Some("false")),
@@ -804,10 +808,6 @@ mod tests {
         ] {
             assert_eq!(settings.set(name, value), Ok(None), "{name}");
         }
-        let remark = settings.set("SyzygyPath", Some("/a b/c:d")).expect("taken");
-        assert!(remark.expect("a remark").about.contains("not read yet"));
-        assert_eq!(settings.set("SyzygyPath", Some("")), Ok(None));
-        settings.set("SyzygyPath", Some("/a b/c:d")).expect("taken");
         assert_eq!(settings, wanted);
     }
 

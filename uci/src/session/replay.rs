@@ -18,11 +18,12 @@ use crate::protocol::{self, Command, Reply, quote};
 use crate::session::controller::{Controller, Manner};
 use crate::session::files::Checksum;
 use crate::session::game::Game;
-use crate::session::log::{self, ANY_TITLE, BEGIN, END, IS, LOADED, Mark, NETWORK, TITLE};
+use crate::session::log::{self, ANY_TITLE, BEGIN, END, IS, LOADED, Mark, NETWORK, TABLES, TITLE};
 use crate::session::messages::{Cut, Ending, STACK};
 use crate::session::network;
-use crate::session::options::{OptionKind, Settings, UciOption};
+use crate::session::options::{OptionKind, SYZYGY_PATH, Settings, UciOption};
 use crate::session::reader::{self, MAX_LINE};
+use crate::session::tables;
 use crate::session::writer::Writer;
 use crate::signature;
 
@@ -238,11 +239,20 @@ impl Session {
             if path.is_empty() {
                 bail!("a file was loaded for {name}: give it anew, --option {name}=FILE");
             }
-            path.load(MAX_LOADED)
-                .with_context(|| format!("cannot read '{}'", quote(path.text())))?;
-            if path.checksum() != Some(*logged) {
-                bail!("'{}' is not the file that was loaded for {name}", quote(path.text()));
+            if *name == SYZYGY_PATH {
+                // The tables that are there, not those of a folder that is missing.
+                let _ = tables::chosen(&mut path);
+            } else {
+                path.load(MAX_LOADED)
+                    .with_context(|| format!("cannot read '{}'", quote(path.text())))?;
             }
+            if path.checksum() != Some(*logged) {
+                bail!("'{}' is not what was loaded for {name}", quote(path.text()));
+            }
+        }
+        let had_tables = self.loaded.iter().any(|(name, _)| name.eq_ignore_ascii_case(SYZYGY_PATH));
+        if !settings.syzygy_path.is_empty() && !had_tables {
+            bail!("it was played without endgame tables: leave out {SYZYGY_PATH}");
         }
         let given_network = network::chosen(&mut settings.eval_file);
         self.check_network(given_network.map_err(|refusal| anyhow!(refusal))?.as_ref())?;
@@ -537,6 +547,9 @@ impl Parser {
                 }
             }
             [NETWORK, ..] => bail!("another network plays from here on, but a replay has one"),
+            [TABLES, ..] => {
+                bail!("other endgame tables are asked from here on, but a replay has one set")
+            }
             [LOADED, ..] => self.take_loaded(text[LOADED.len()..].trim_start())?,
             [END] => self.is_whole = true,
             _ => bail!("damaged: nobody knows what this means"),

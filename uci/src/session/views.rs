@@ -15,11 +15,13 @@ use cairn_engine::piece::{Kind, Side};
 use cairn_engine::search::micromax::root_balance;
 use cairn_engine::search::{Control, ScoreText};
 use cairn_engine::square::Square;
+use cairn_engine::syzygy::Tables;
 use cairn_engine::{bench, perft};
 
 use crate::protocol::notation::pawns;
 use crate::protocol::{Wdl, speed};
 use crate::session::options::{self, OptionKind};
+use crate::session::tables;
 use crate::session::wdl::Scale;
 
 /// Searches the fixed positions, to `depth` if given. The last line is `N nodes M nps`, unless `control` is
@@ -66,9 +68,9 @@ pub fn divide(
     print(format!("Nodes searched: {total}"));
 }
 
-/// The position as text: diagram, FEN, keys, checkers and legal moves.
+/// The position as text: diagram, FEN, keys, checkers and legal moves, and what endgame tables say of it.
 #[must_use]
-pub fn display(board: &Board, chess960: bool) -> String {
+pub fn display(board: &Board, chess960: bool, tables: Option<&Tables>) -> String {
     let mut text = format!("{board}");
     if !text.ends_with('\n') {
         text.push('\n');
@@ -88,6 +90,9 @@ pub fn display(board: &Board, chess960: bool) -> String {
         moves.len(),
         moves.join(" ")
     );
+    if let Some(verdict) = tables.and_then(|tables| tables::verdict(tables, board)) {
+        let _ = write!(text, "\nEndgame tables: {verdict}");
+    }
     if let Some(end) = board.outcome() {
         let _ = write!(text, "\nGame over: {end:?}");
     }

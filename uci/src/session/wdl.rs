@@ -11,6 +11,7 @@
 
 use cairn_engine::board::Board;
 use cairn_engine::piece::{Kind, Side};
+use cairn_engine::score::{TB_WIN, is_proved};
 use cairn_engine::search::ScoreText;
 
 use crate::protocol::Wdl;
@@ -37,6 +38,9 @@ const _: () = {
 /// What counts as material, and how much.
 const MATERIAL: [(Kind, u32); 4] =
     [(Kind::Knight, 3), (Kind::Bishop, 3), (Kind::Rook, 5), (Kind::Queen, 9)];
+
+/// What a win by endgame tables is shown as, as other engines do.
+const SHOWN_TB_WIN: i32 = 20_000;
 
 /// The unit of the exponent's fixed-point fraction.
 const UNIT: u64 = 1 << 10;
@@ -88,6 +92,11 @@ impl Scale {
     #[must_use]
     pub const fn shown(self, score: ScoreText) -> ScoreText {
         match score {
+            ScoreText::Centipawns(score) if is_proved(score) => {
+                // A win by endgame tables, the same whatever the material: the fewer moves away, the more.
+                let nearest = TB_WIN - score.abs();
+                ScoreText::Centipawns(score.signum() * (SHOWN_TB_WIN - nearest))
+            }
             ScoreText::Centipawns(score) => ScoreText::Centipawns(self.normalised(score)),
             mate @ ScoreText::Mate(_) => mate,
         }
@@ -185,6 +194,8 @@ mod tests {
                 assert!((100 * score - shown * even).abs() <= even / 2, "{scale:?} {score}");
             }
             assert_eq!(scale.shown(ScoreText::Mate(-3)), ScoreText::Mate(-3));
+            let loss = ScoreText::Centipawns(9 - TB_WIN);
+            assert_eq!(scale.shown(loss), ScoreText::Centipawns(-19_991));
         }
     }
 

@@ -141,11 +141,17 @@ mod tests {
                 nodes: 100,
                 elapsed: Duration::ZERO,
                 hash_full: 0,
+                table_hits: None,
                 pv: vec!["e2e4".into()],
             })
         };
-        let status =
-            Reply::Status(Status { depth: 3, nodes: 9, hash_full: 0, elapsed: Duration::ZERO });
+        let status = Reply::Status(Status {
+            depth: 3,
+            nodes: 9,
+            hash_full: 0,
+            table_hits: None,
+            elapsed: Duration::ZERO,
+        });
         let current = Reply::CurrentMove { depth: 3, mv: "e2e4".into(), number: 1 };
         let (exact, lower) = (line(Bound::Exact), line(Bound::Lower));
         for passing in [&status, &current, &lower] {
