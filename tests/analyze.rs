@@ -323,7 +323,7 @@ fn positions_of_games_are_chosen() {
 fn bad_input_is_told_and_the_rest_analysed() {
     let folder = folder("bad");
     let nowhere = folder.join("nowhere").to_str().expect("UTF-8").to_owned();
-    let mut told = |name: &str, text: &[u8]| {
+    let told = |name: &str, text: &[u8]| {
         let path = file(&folder, name, text);
         let output = analyze(&["--nodes", "10", &path]);
         assert_eq!(output.status.code(), Some(1), "{name}");
@@ -341,7 +341,7 @@ fn bad_input_is_told_and_the_rest_analysed() {
     assert_eq!(told("c", b"").0, 0);
     assert!(told("c", b"").1.contains("no positions"));
     assert!(told("c.pgn", b"\n \n").1.contains("no positions"));
-    let binary: Vec<u8> = (0..5000_u32).map(|i| (i * 7919 >> 3) as u8).collect();
+    let binary: Vec<u8> = (0..5000_u32).map(|i| ((i * 7919) >> 3) as u8).collect();
     assert!(told("d", &binary).1.contains("binary"));
     let noise: Vec<u8> = binary.iter().map(|byte| byte | 1).collect();
     assert_eq!(told("d", &noise).0, 0);

@@ -123,7 +123,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print(SCHEMA);
     }
     if arguments.merge {
-        exit_when_unread(1);
+        exit_when_unread(0);
         return merge(&arguments.files, &mut print);
     }
     let order = arguments.order().map_err(bad_usage)?;

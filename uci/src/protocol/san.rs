@@ -7,6 +7,7 @@
 use std::fmt;
 
 use cairn_engine::board::Board;
+use cairn_engine::movegen::{ChecksAndPins, confirm};
 use cairn_engine::moves::Move;
 use cairn_engine::piece::{Kind, Piece};
 use cairn_engine::square::Square;
@@ -45,14 +46,13 @@ const LONGEST: usize = 20;
 /// If the text is no move, or no legal one, or could mean several.
 pub fn read_san(board: &Board, text: &str) -> Result<Move, SanError> {
     let pattern = Pattern::read(text).ok_or_else(|| SanError::Syntax(quote(text)))?;
-    let mut found = None;
-    for mv in board.legal_moves() {
-        if pattern.matches(board, mv) {
-            if found.is_some() {
-                return Err(SanError::Ambiguous(quote(text)));
-            }
-            found = Some(mv);
-        }
+    let (mut found, mut is_ambiguous) = (None, false);
+    pattern.for_each(board, &mut |mv| {
+        is_ambiguous |= found.is_some();
+        found = Some(mv);
+    });
+    if is_ambiguous {
+        return Err(SanError::Ambiguous(quote(text)));
     }
     // UCI for pieces looks like a pawn's move in SAN: g1f3.
     let uci = || board.parse_uci(text.trim_end_matches(is_suffix)).ok();
@@ -86,17 +86,21 @@ impl Pattern {
             return None;
         }
         let mut rest = text.trim_end_matches(is_suffix).as_bytes();
-        for ending in [&b"e.p."[..], b"e.p", b"ep"] {
-            rest = rest.strip_suffix(ending).unwrap_or(rest);
+        if let [.., b'p' | b'.'] = rest {
+            for ending in [&b"e.p."[..], b"e.p", b"ep"] {
+                rest = rest.strip_suffix(ending).unwrap_or(rest);
+            }
         }
-        match rest {
-            b"O-O" | b"0-0" | b"o-o" | b"OO" | b"00" => {
-                return Some(Pattern::Castling { king_side: true });
-            }
-            b"O-O-O" | b"0-0-0" | b"o-o-o" | b"OOO" | b"000" => {
-                return Some(Pattern::Castling { king_side: false });
-            }
-            _ => {}
+        if let [b'O' | b'0' | b'o', ..] = rest {
+            return match rest {
+                b"O-O" | b"0-0" | b"o-o" | b"OO" | b"00" => {
+                    Some(Pattern::Castling { king_side: true })
+                }
+                b"O-O-O" | b"0-0-0" | b"o-o-o" | b"OOO" | b"000" => {
+                    Some(Pattern::Castling { king_side: false })
+                }
+                _ => None,
+            };
         }
         let mut kind = None;
         if let [letter, after @ ..] = rest
@@ -131,26 +135,51 @@ impl Pattern {
         Some(Pattern::Plain { kind, from_file, from_row, to, promotion })
     }
 
-    fn matches(self, board: &Board, mv: Move) -> bool {
-        match self {
+    /// Finds the legal moves that fit. Only those are tested: all moves would take longer to generate.
+    fn for_each(self, board: &Board, add: &mut dyn FnMut(Move)) {
+        let us = board.side_to_move();
+        let checks_and_pins = ChecksAndPins::new(board);
+        let mut try_move = |mv: Move, castles: bool| {
+            if board.is_castling(mv) == castles
+                && let Some(mv) = confirm(board, &checks_and_pins, mv.raw())
+            {
+                add(mv);
+            }
+        };
+        let (kind, from_file, from_row, to, promotion) = match self {
             Pattern::Castling { king_side } => {
-                board.is_castling(mv) && (mv.to() > mv.from()) == king_side
+                if let Some(rook) = board.castling_rook(us, king_side) {
+                    try_move(Move::new(board.king(us), rook), true);
+                }
+                return;
             }
             Pattern::Plain { kind, from_file, from_row, to, promotion } => {
-                mv.to() == to
-                    && from_file.is_none_or(|file| mv.from().file() == file)
-                    && from_row.is_none_or(|row| mv.from().row() == row)
-                    && board.piece_on(mv.from()).is_some_and(|piece| match kind {
-                        None => piece.kind().is_pawn(),
-                        Some(kind) => piece.kind() == kind,
-                    })
-                    && !board.is_castling(mv)
-                    // A pawn that does not say what it becomes fits all four: they are several moves then.
-                    && match (promotion, board.is_promotion(mv)) {
-                        (Some(kind), true) => mv.promotion_kind() == kind,
-                        (Some(_), false) => false,
-                        (None, _) => true,
+                (kind.unwrap_or(us.pawn()), from_file, from_row, to, promotion)
+            }
+        };
+        let promotes = kind.is_pawn() && to.row() == us.promotion_row();
+        if (promotion.is_some() && !promotes)
+            || board.piece_on(to).is_some_and(|at| at.side() == us)
+        {
+            return;
+        }
+        let piece = Piece::new(us, kind);
+        for row in from_row.map_or(0..8, |row| row..row + 1) {
+            for file in from_file.map_or(0..8, |file| file..file + 1) {
+                let from = Square::new(row, file);
+                if board.piece_on(from) != Some(piece) {
+                    continue;
+                }
+                if !promotes {
+                    try_move(Move::new(from, to), false);
+                    continue;
+                }
+                // A pawn that does not say what it becomes fits all four.
+                for kind in [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen] {
+                    if promotion.is_none_or(|wanted| wanted == kind) {
+                        try_move(Move::promotion(from, to, kind), false);
                     }
+                }
             }
         }
     }

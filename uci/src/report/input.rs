@@ -7,10 +7,10 @@ use std::io::BufRead;
 use anyhow::{Result, anyhow, bail};
 use cairn_engine::board::Board;
 use cairn_engine::piece::Side;
+use serde::{Deserialize, Serialize};
 
 use super::lines::{FoundLine, Lines, decode};
 use super::pgn::{Entry, PgnError, Reader};
-use super::record::Source;
 use crate::protocol::quote;
 
 /// The longest line with a position, in bytes.
@@ -27,6 +27,21 @@ pub struct Position {
     pub source: Source,
     /// The operations of EPD that came with it: opcodes and what follows them.
     pub operations: Vec<(String, String)>,
+}
+
+/// Where a position comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The file as it was named; `-` is standard input.
+    pub file: String,
+    /// The line, from 1; of a game that of its beginning.
+    pub line: u64,
+    /// The number of the game, from 1.
+    pub game: Option<u64>,
+    /// The half-moves of the game before the position.
+    pub ply: Option<u32>,
+    /// The name that EPD gives it.
+    pub id: Option<String>,
 }
 
 /// Which positions of a game are taken.

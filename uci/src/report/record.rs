@@ -31,7 +31,7 @@ use cairn_engine::piece::Side;
 use cairn_engine::search::ScoreText;
 use serde::{Deserialize, Serialize};
 
-use super::input::Position;
+use super::input::{Position, Source};
 use crate::analyze::Line;
 use crate::protocol::Wdl;
 use crate::protocol::notation::san;
@@ -41,21 +41,6 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 /// The JSON Schema of a [`Record`].
 pub const SCHEMA: &str = include_str!("analysis.schema.json");
-
-/// Where a position comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
-    /// The file as it was named; `-` is standard input.
-    pub file: String,
-    /// The line, from 1; of a game that of its beginning.
-    pub line: u64,
-    /// The number of the game, from 1.
-    pub game: Option<u64>,
-    /// The half-moves of the game before the position.
-    pub ply: Option<u32>,
-    /// The name that EPD gives it.
-    pub id: Option<String>,
-}
 
 /// A side by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -422,6 +422,12 @@ impl State {
         let Ok(text) = str::from_utf8(word) else {
             return self.refuse(format!("'{}' is no move", quote(&decode(word))));
         };
+        if is_move_number(word) {
+            return;
+        }
+        if is_common_move(word) {
+            return self.add_marked_move(text);
+        }
         if let Ok(result) = text.parse::<GameResult>() {
             // In a variation it says nothing of the game.
             let building = self.building();
@@ -449,9 +455,16 @@ impl State {
         if let Some(nag) = symbol(text) {
             return self.add_nag(nag);
         }
+        self.add_marked_move(text);
+    }
+
+    /// Adds a move with what may stand behind it, such as `!?`.
+    fn add_marked_move(&mut self, text: &str) {
         let mv = text.trim_end_matches(['!', '?']);
         self.add_move(mv);
-        if let Some(nag) = symbol(&text[mv.len()..]) {
+        if mv.len() < text.len()
+            && let Some(nag) = symbol(&text[mv.len()..])
+        {
             self.add_nag(nag);
         }
     }
@@ -569,6 +582,19 @@ fn word_length(text: &[u8]) -> usize {
         byte => byte.is_ascii_whitespace(),
     };
     text.iter().enumerate().find(ends).map_or(text.len(), |(end, _)| end.max(1))
+}
+
+/// Whether a word is a move's number with its dots.
+fn is_move_number(word: &[u8]) -> bool {
+    word.ends_with(b".") && word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+}
+
+/// Whether a word can be nothing but a move, as most are: saves looking for everything else.
+fn is_common_move(word: &[u8]) -> bool {
+    matches!(
+        word,
+        [b'a'..=b'h' | b'K' | b'Q' | b'R' | b'B' | b'N', b'a'..=b'h' | b'1'..=b'8' | b'x', ..]
+    )
 }
 
 /// A word without the number that it begins with: `12.e4`, `12...`, `12`.
