@@ -86,6 +86,7 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
             style: options.style,
             hash_mib: options.hash_mib,
             threads: options.threads,
+            deterministic: options.deterministic,
             clear: false,
             loaded,
         },

@@ -141,6 +141,7 @@ mod tests {
                 style: Style::MicroMax,
                 hash_mib: 1,
                 threads: 1,
+                deterministic: false,
                 clear: false,
                 loaded: None,
             },
