@@ -3,8 +3,11 @@
 use cairn_engine::bench::POSITIONS;
 use cairn_engine::board::{Board, GameEnd};
 use cairn_engine::moves::Move;
-use cairn_engine::search::{Bound, Control, Limits, Outcome, ScoreText, Searcher, Style, Verdict};
+use cairn_engine::search::{
+    Bound, Control, Limits, Outcome, Report, ScoreText, Searcher, Style, Verdict,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn searcher(threads: usize) -> Searcher {
     let mut searcher = Searcher::new(Style::Cairn, 4).unwrap();
-    searcher.set_threads(threads);
+    searcher.set_threads(threads, false).unwrap();
     searcher
 }
 
@@ -124,15 +127,16 @@ fn a_depth_limit_is_the_leaders() {
 
 #[test]
 fn mates_are_found_and_shown_to_the_end() {
-    for (fen, moves) in [
-        ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
-        ("6k1/pp4p1/2p5/2bp4/8/P5Pb/1P3rrP/2BRRN1K b - - 0 1", 2),
-        ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2),
-        ("7k/8/6K1/8/8/8/8/1R6 b - - 0 1", -1),
+    for (fen, moves, depth) in [
+        ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3, 14),
+        ("6k1/pp4p1/2p5/2bp4/8/P5Pb/1P3rrP/2BRRN1K b - - 0 1", 2, 14),
+        // By zugzwang.
+        ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2, 30),
+        ("7k/8/6K1/8/8/8/8/1R6 b - - 0 1", -1, 14),
     ] {
         for threads in 1..=4 {
             let mut searcher = searcher(threads);
-            let limits = Limits { depth: Some(14), ..Limits::default() };
+            let limits = Limits { depth: Some(depth), ..Limits::default() };
             for _ in 0..2 {
                 assert_eq!(search(&mut searcher, fen, &limits).0.score, ScoreText::Mate(moves));
             }
@@ -189,7 +193,7 @@ fn one_thread_is_the_same_whatever_was_before() {
     let alone = search(&mut searcher(1), KIWIPETE, &limits);
     let mut searcher = searcher(1);
     for threads in [4, 2, 7, 0, 3, 1] {
-        searcher.set_threads(threads);
+        searcher.set_threads(threads, threads == 3).unwrap();
         assert_eq!(searcher.threads(), threads.max(1));
         search(&mut searcher, KIWIPETE, &limits);
     }
@@ -202,9 +206,9 @@ fn one_thread_is_the_same_whatever_was_before() {
 fn what_has_to_be_repeatable_has_one_thread() {
     for style in Style::ALL {
         let mut results = Vec::new();
-        for threads in [1, 4] {
+        for threads in [1, 4, 2] {
             let mut searcher = Searcher::new(style, 4).unwrap();
-            searcher.set_threads(threads);
+            searcher.set_threads(threads, threads == 2).unwrap();
             let limits =
                 Limits { nodes: Some(20_000), quiet_percent: Some(50), ..Limits::default() };
             let (outcome, lines) = search(&mut searcher, KIWIPETE, &limits);
@@ -212,6 +216,7 @@ fn what_has_to_be_repeatable_has_one_thread() {
             results.push((outcome.nodes, outcome.best, lines));
         }
         assert_eq!(results[0], results[1]);
+        assert_eq!(results[0], results[2]);
     }
 }
 
@@ -237,4 +242,99 @@ fn a_sink_that_panics_leaves_no_thread_behind() {
         })
     }));
     assert!(outcome.is_err() && began.elapsed() < PATIENCE);
+}
+
+/// What a search has told: its nodes, its move and its lines.
+type Told = (u64, Option<Move>, Vec<Line>);
+
+/// A session with deterministic threads: searches by nodes, by depth, with several lines and stopped ones, which
+/// were stopped at `stops` of the leader's nodes, if that is known. Returns all that was told, and where the leader
+/// stopped.
+fn session(threads: usize, stops: Option<&[u64]>) -> (Vec<Told>, Vec<u64>) {
+    let mut searcher = Searcher::new(Style::Cairn, 4).unwrap();
+    assert_eq!(searcher.set_threads(threads, true), Ok(threads > 1));
+    let mut told = Vec::new();
+    let mut stopped_at = Vec::new();
+    for (number, fen) in POSITIONS.into_iter().take(8).enumerate() {
+        let limits = Limits { nodes: Some(40_000), ..Limits::default() };
+        let (outcome, lines) = search(&mut searcher, fen, &limits);
+        assert_eq!(outcome.threads, threads);
+        told.push((outcome.nodes, outcome.best, lines));
+        let limits = Limits { depth: Some(7), multi_pv: 1 + number % 3, ..Limits::default() };
+        let (outcome, lines) = search(&mut searcher, fen, &limits);
+        told.push((outcome.nodes, outcome.best, lines));
+
+        let board = Board::from_fen(fen).unwrap();
+        let control = Control::new();
+        let leader_nodes = stops.map(|stops| stops[number]);
+        let limits = Limits { leader_nodes, ..Limits::default() };
+        let mut answered = None;
+        let outcome = thread::scope(|scope| {
+            if leader_nodes.is_none() {
+                scope.spawn(|| {
+                    thread::sleep(Duration::from_millis(5 + 9 * number as u64));
+                    control.stop();
+                });
+            }
+            let sink = &mut |_: &Report<'_>| Verdict::Continue;
+            searcher.search_and_answer(&board, &limits, &control, sink, &mut |outcome| {
+                answered = outcome.best;
+            })
+        });
+        assert_eq!(outcome.best, answered);
+        told.push((outcome.nodes, outcome.best, Vec::new()));
+        stopped_at.push(outcome.leader_nodes.expect("the leader's nodes"));
+    }
+    (told, stopped_at)
+}
+
+#[test]
+fn deterministic_threads_find_the_same_every_time() {
+    for threads in [1, 2, 3, 5] {
+        let (first, stops) = session(threads, None);
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            // Others want the processors too.
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let (again, stopped_at) = session(threads, Some(&stops));
+            over.store(true, Ordering::Relaxed);
+            assert_eq!(stopped_at, stops, "{threads} threads");
+            assert_eq!(again, first, "{threads} threads");
+        });
+    }
+}
+
+#[test]
+fn deterministic_threads_learn_from_each_other() {
+    let limits = Limits { depth: Some(12), ..Limits::default() };
+    let (mut alone, mut together) = (0, 0);
+    for fen in POSITIONS.into_iter().take(12) {
+        for (threads, sum) in [(1, &mut alone), (4, &mut together)] {
+            let mut searcher = Searcher::new(Style::Cairn, 16).unwrap();
+            searcher.set_threads(threads, true).unwrap();
+            *sum += search(&mut searcher, fen, &limits).0.leader_nodes.expect("the leader's nodes");
+        }
+    }
+    assert!(together < alone, "the leader of four needs {together} nodes, alone {alone}");
+}
+
+#[test]
+fn the_node_limit_of_deterministic_threads_is_for_the_sum_of_what_is_known() {
+    for threads in 2..=4_u64 {
+        let mut searcher = searcher(1);
+        searcher.set_threads(threads as usize, true).unwrap();
+        for nodes in [1, 5_000, 100_000] {
+            let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+            let (outcome, _) = search(&mut searcher, KIWIPETE, &limits);
+            // A period of each helper comes at once.
+            let most = nodes + (threads - 1) * 4096;
+            assert!((nodes..=most).contains(&outcome.nodes), "{} of {nodes}", outcome.nodes);
+        }
+    }
 }

@@ -119,21 +119,27 @@ fn the_historical_style_says_that_it_has_one_thread() {
 }
 
 #[test]
-fn a_log_of_free_threads_is_refused_and_one_of_a_level_is_not() {
-    for (name, level, code, says) in [
-        ("free", false, 2, "ran on 4 threads at once"),
+fn a_log_of_free_threads_is_refused_and_other_logs_are_not() {
+    for (name, level, deterministic, code, says) in [
+        ("free", false, false, 2, "ran on 4 threads at once"),
         // Limited strength has one thread.
-        ("level", true, 0, "1 searches"),
+        ("level", true, false, 0, "4 searches"),
+        ("deterministic", false, true, 0, "4 searches"),
     ] {
         let log = path(&format!("threads-{name}.log"));
         let mut engine = Engine::start();
         engine.send("setoption name Threads value 4");
         engine.send(&format!("setoption name UCI_LimitStrength value {level}"));
+        engine.send(&format!("setoption name Deterministic value {deterministic}"));
         engine.send("setoption name UCI_Elo value 1500");
         engine.send(&format!("setoption name Debug Log File value {}", log.display()));
         engine.settle();
-        engine.send("go nodes 10000");
-        assert_legal(&engine.best_move());
+        for go in ["go nodes 30000", "go movetime 90", "go infinite", "go wtime 900 btime 900"] {
+            engine.send(go);
+            thread::sleep(Duration::from_millis(40));
+            engine.send(if go == "go infinite" { "stop" } else { "isready" });
+            assert_legal(&engine.best_move());
+        }
         engine.send("quit");
         assert!(engine.wait().success());
         let output = Command::new(env!("CARGO_BIN_EXE_cairn"))

@@ -73,6 +73,11 @@ params! {
     /// What the half-width is multiplied by when the score falls outside (CPW, Aspiration Windows).
     aspiration_growth = 2, 2..=4;
 
+    /// Deterministic threads: the least depth of what they tell each other (Cairn).
+    shared_depth = 2, 0..=12;
+    /// Helpers: late moves are reduced by so much more or less than the leader does it, in 1024ths of a ply (CPW,
+    /// Lazy SMP).
+    helper_variation = 64, 0..=512;
     /// Vote of the threads: a line with the worst score of all votes with this times its depth, in centipawns
     /// (CPW, Lazy SMP).
     vote_offset = 14, 1..=100;

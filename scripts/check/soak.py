@@ -40,7 +40,8 @@ OPTIONS = [
     ("UCI_Opponent", ["GM 2800 human Gary Kasparov", ""]),
     ("SyzygyPath", ["<empty>", "/a b/c:d"]),
     ("Ponder", ["true", "false"]),
-    ("Threads", ["1", "64"]),
+    ("Threads", ["1", "2", "3", "8", "64", "0", "2000", "x"]),
+    ("Deterministic", ["true", "false", "perhaps"]),
     ("Nonsense", ["1"]),
 ]
 

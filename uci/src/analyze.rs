@@ -100,6 +100,7 @@ pub fn analyze_with(
             style: options.style,
             hash_mib: options.hash_mib,
             threads: options.threads,
+            deterministic: options.deterministic,
             clear: false,
             loaded,
         },

@@ -5,7 +5,7 @@
 //! <https://www.chessprogramming.org/Aspiration_Windows>.
 
 use super::node::Root;
-use super::root_lines::{self, RootLine};
+use super::root_lines::{self, Found, RootLine, Standing};
 use super::thread::{MAX_DEPTH, Thread};
 use super::tt::{Bound, TtView};
 use super::{Limits, Verdict};
@@ -14,30 +14,11 @@ use crate::moves::Move;
 use crate::params;
 use crate::score::{DRAW, INFINITY, Score, Window, is_mate, is_proved};
 
-/// Where a thread stands when it tells of a line.
-#[derive(Clone, Default)]
-pub(super) struct Standing {
-    /// The longest line searched in this iteration, in half-moves.
-    pub(super) seldepth: u32,
-    /// How full the hash table is, in permill.
-    pub(super) hash_full: u32,
-    /// The share of the thread's nodes that the first move of the line took, in permill.
-    pub(super) effort: Option<u32>,
-}
-
 /// Who hears what a thread finds.
 pub(super) trait Listener {
     /// Takes a line: an exact one when its iteration is over, else a bound while it lasts. `number` is its
     /// rank, from 1. Answers whether another iteration begins: what is answered to the last line counts.
     fn hear(&mut self, number: usize, line: &RootLine, bound: Bound, at: &Standing) -> Verdict;
-}
-
-/// What a thread has found.
-pub(super) struct Found {
-    /// The best line so far; at first one of a single move.
-    pub(super) best: RootLine,
-    /// Where the thread stood then.
-    pub(super) standing: Standing,
 }
 
 /// A thread with what it knows of the root.
@@ -46,25 +27,23 @@ pub(super) struct Deepening<'a, E: Evaluator, T: TtView> {
     /// The root moves to search: all legal ones or those of `searchmoves`. Not empty.
     wanted: &'a [Move],
     limits: &'a Limits,
-    found: Found,
     /// The line that failed high in this iteration, while it is searched again.
     failed_high: Option<RootLine>,
 }
 
 impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
     pub(super) fn new(
-        thread: Thread<'a, E, T>,
+        mut thread: Thread<'a, E, T>,
         limits: &'a Limits,
         wanted: &'a [Move],
     ) -> Deepening<'a, E, T> {
-        let best = RootLine::new(DRAW, 0, &wanted[..1]);
-        let found = Found { best, standing: Standing::default() };
-        Deepening { thread, wanted, limits, found, failed_high: None }
+        thread.found.best = RootLine::new(DRAW, 0, &wanted[..1]);
+        Deepening { thread, wanted, limits, failed_high: None }
     }
 
     /// Searches until a limit is reached or `listener` has heard enough. Where the leader stops at a depth,
     /// helpers go on for as long as it needs to get there.
-    pub(super) fn run(mut self, listener: &mut dyn Listener) -> Found {
+    pub(super) fn run(mut self, listener: &mut dyn Listener) -> (Found, T) {
         let lines = self.limits.multi_pv.clamp(1, self.wanted.len());
         let last_depth = match self.limits.depth {
             Some(depth) if self.thread.member.leads() => depth.clamp(1, MAX_DEPTH as u32) as i32,
@@ -84,7 +63,7 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
                 verdict = self.tell(number, line, Bound::Exact, listener);
             }
             if let Some(best) = done.first().filter(|best| best.mv.is_some()) {
-                self.found = Found { best: best.clone(), standing: self.standing(best) };
+                self.thread.found = Found { best: best.clone(), standing: self.standing(best) };
             }
             if self.thread.stopped || verdict == Verdict::Stop {
                 break;
@@ -92,7 +71,7 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
             last = done;
         }
         self.thread.publish_nodes();
-        self.found
+        (self.thread.found, self.thread.tt)
     }
 
     /// One iteration: its lines, best first. `last` are those of the iteration before.
@@ -212,6 +191,6 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
             let unsearched = || RootLine::new(DRAW, 0, &self.wanted[..1]);
             return Some(best.unwrap_or_else(unsearched));
         }
-        best.filter(|best| self.found.best.mv != best.mv)
+        best.filter(|best| self.thread.found.best.mv != best.mv)
     }
 }

@@ -502,6 +502,7 @@ impl MicroMax {
             depth: last.map_or(0, |iteration| iteration.depth),
             nodes: last.map_or(0, |iteration| iteration.nodes),
             threads: 1,
+            leader_nodes: None,
             notes: Vec::new(),
         };
         let answer = last.and_then(|iteration| iteration.best);

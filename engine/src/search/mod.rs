@@ -7,6 +7,7 @@
 mod cairn;
 mod deepen;
 mod delay;
+mod exchange;
 mod history;
 pub mod micromax;
 mod node;
@@ -34,7 +35,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::eval::{Neural, PackedNetwork, Tapered};
-use cairn::Cairn;
+use cairn::{Cairn, Threads};
 use micromax::MicroMax;
 use team::NodeCounter;
 pub use tt::Bound;
@@ -99,6 +100,9 @@ pub struct Limits {
     pub depth: Option<u32>,
     /// The node limit, for the sum of all threads. Style MicroMax completes its iteration, as the original does.
     pub nodes: Option<u64>,
+    /// The node limit of the leader's own nodes: with deterministic threads it repeats an outcome with this
+    /// [`Outcome::leader_nodes`].
+    pub leader_nodes: Option<u64>,
     /// Style MicroMax: the node count at which it stops within an iteration, with the best move so far, which
     /// the original never does. It ends nothing else: style Cairn stops at `nodes` anyway.
     pub node_cap: Option<u64>,
@@ -121,6 +125,7 @@ impl Default for Limits {
         Limits {
             depth: None,
             nodes: None,
+            leader_nodes: None,
             node_cap: None,
             mate: None,
             search_moves: Vec::new(),
@@ -365,8 +370,11 @@ pub struct Outcome {
     pub depth: u32,
     /// The node count, the sum of all threads; given as a limit to one thread it repeats this outcome.
     pub nodes: u64,
-    /// How many threads were to search: with more than one, chance has a part in the outcome.
+    /// How many threads were to search.
     pub threads: usize,
+    /// The nodes of the thread that spoke for all, if that number repeats the outcome: not with several free
+    /// threads, where chance has a part in it.
+    pub leader_nodes: Option<u64>,
     /// Remarks for a person.
     pub notes: Vec<String>,
 }
@@ -374,8 +382,8 @@ pub struct Outcome {
 /// What lives from one search to the next: the style, the hash table and the histories.
 pub struct Searcher {
     program: Program,
-    /// The threads that style Cairn searches with.
-    threads: usize,
+    /// Those that style Cairn searches with.
+    threads: Threads,
     /// What style Cairn evaluates with; without one it has its tables.
     network: Option<Arc<PackedNetwork>>,
 }
@@ -387,7 +395,7 @@ enum Program {
 }
 
 impl Program {
-    fn new(style: Style, hash_mib: usize, threads: usize) -> Result<Program, AllocationError> {
+    fn new(style: Style, hash_mib: usize, threads: Threads) -> Result<Program, AllocationError> {
         Ok(match style {
             Style::Cairn => Program::Cairn(Cairn::new(hash_mib, threads)?),
             Style::MicroMax => Program::MicroMax(MicroMax::new(hash_mib)?),
@@ -417,7 +425,8 @@ impl Searcher {
         hash_mib: usize,
         network: Option<Arc<PackedNetwork>>,
     ) -> Result<Searcher, AllocationError> {
-        Ok(Searcher { program: Program::new(style, hash_mib, 1)?, threads: 1, network })
+        let threads = Threads { number: 1, deterministic: false };
+        Ok(Searcher { program: Program::new(style, hash_mib, threads)?, threads, network })
     }
 
     /// The network that style Cairn evaluates with, if it does with one.
@@ -437,7 +446,7 @@ impl Searcher {
         &mut self,
         network: Option<Arc<PackedNetwork>>,
         hurried: &mut dyn FnMut() -> bool,
-    ) -> Option<Remains> {
+    ) -> Vec<Remains> {
         self.network = network;
         self.clear_until(hurried)
     }
@@ -465,16 +474,42 @@ impl Searcher {
     /// How many threads style Cairn searches with.
     #[must_use]
     pub const fn threads(&self) -> usize {
-        self.threads
+        self.threads.number
     }
 
-    /// Lets style Cairn search with so many threads; 0 counts as 1. The hash table is kept, and the histories of
-    /// the threads that stay. Style MicroMax has one thread.
-    pub fn set_threads(&mut self, threads: usize) {
-        self.threads = threads.max(1);
-        if let Program::Cairn(cairn) = &mut self.program {
-            cairn.set_threads(self.threads);
+    /// Whether several threads find the same every time.
+    #[must_use]
+    pub const fn is_deterministic(&self) -> bool {
+        self.threads.deterministic
+    }
+
+    /// Lets style Cairn search with so many threads; 0 counts as 1. Free ones share what they learn at once, in an
+    /// order that is chance. Deterministic ones find the same every time, and the hash memory is shared out
+    /// among them, at least one MiB each. Free threads keep the table and the histories of those that
+    /// stay; else all is forgotten. Style MicroMax has one thread. Returns whether the table is a new
+    /// one, as in [`Self::new`].
+    ///
+    /// # Errors
+    /// If the memory can't be had; everything stays as it was.
+    pub fn set_threads(
+        &mut self,
+        threads: usize,
+        deterministic: bool,
+    ) -> Result<bool, AllocationError> {
+        let threads = Threads { number: threads.max(1), deterministic };
+        let mut is_new = false;
+        if let Program::Cairn(cairn) = &mut self.program
+            && threads != self.threads
+        {
+            if threads.shares_with(self.threads) {
+                cairn.set_threads(threads.number);
+            } else {
+                *cairn = Cairn::new(cairn.hash_mib(), threads)?;
+                is_new = true;
+            }
         }
+        self.threads = threads;
+        Ok(is_new)
     }
 
     /// The size of the hash table in MiB.
@@ -502,17 +537,19 @@ impl Searcher {
 
     /// The same, with as many threads as search, until `hurried`, which is asked every few MiB, says that somebody waits: the table then gets
     /// fresh memory, which takes next to no time. It is cleared in both cases, and a search sees no
-    /// difference, but is slower at first after a hurry. Returns the old memory if there is any.
-    pub fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Option<Remains> {
+    /// difference, but is slower at first after a hurry. Returns the old memory.
+    pub fn clear_until(&mut self, hurried: &mut dyn FnMut() -> bool) -> Vec<Remains> {
         match &mut self.program {
             Program::Cairn(cairn) => cairn.clear_until(hurried),
-            Program::MicroMax(micromax) => micromax.clear_until(self.threads, hurried),
+            Program::MicroMax(micromax) => {
+                micromax.clear_until(self.threads.number, hurried).into_iter().collect()
+            }
         }
     }
 
     /// Searches a position; reports each finished iteration to `sink`, which is called on this thread. With more
-    /// threads than one, chance has a part in the outcome. A thread that the system refuses is done without, which
-    /// is told once in the outcome's notes.
+    /// free threads than one, chance has a part in the outcome. A thread that the system refuses is done
+    /// without, which is told in the outcome's notes: once of free threads.
     pub fn search(
         &mut self,
         board: &Board,
@@ -520,12 +557,31 @@ impl Searcher {
         control: &Control,
         sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
     ) -> Outcome {
-        match &mut self.program {
-            Program::Cairn(cairn) => match &self.network {
-                Some(network) => cairn.search::<Neural>(board, network, limits, control, sink),
-                None => cairn.search::<Tapered>(board, &(), limits, control, sink),
-            },
-            Program::MicroMax(micromax) => micromax.search(board, limits, control, sink),
+        self.search_and_answer(board, limits, control, sink, &mut |_| {})
+    }
+
+    /// The same, calling `answer` as soon as the outcome is there: deterministic threads go on for a moment
+    /// then, to be in the same state when the next search begins.
+    pub fn search_and_answer(
+        &mut self,
+        board: &Board,
+        limits: &Limits,
+        control: &Control,
+        sink: &mut dyn FnMut(&Report<'_>) -> Verdict,
+        answer: &mut dyn FnMut(&Outcome),
+    ) -> Outcome {
+        match (&mut self.program, &self.network) {
+            (Program::Cairn(cairn), Some(network)) => {
+                cairn.search::<Neural>(board, network, limits, control, sink, answer)
+            }
+            (Program::Cairn(cairn), None) => {
+                cairn.search::<Tapered>(board, &(), limits, control, sink, answer)
+            }
+            (Program::MicroMax(micromax), _) => {
+                let outcome = micromax.search(board, limits, control, sink);
+                answer(&outcome);
+                outcome
+            }
         }
     }
 }

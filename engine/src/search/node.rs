@@ -244,7 +244,8 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             excluded,
             ply,
             cut_node,
-            reduction: prune::node_reduction(K::PV, cut_node, improving, hash_is_noisy),
+            reduction: self.variation
+                + prune::node_reduction(K::PV, cut_node, improving, hash_is_noisy),
             continuations,
         };
         loop {

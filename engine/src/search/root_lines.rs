@@ -1,11 +1,12 @@
-//! The lines of MultiPV: one for each rank, best first, no root move twice.
+//! The lines from the root: what a thread has found, and those of MultiPV: one for each rank, best first, no root
+//! move twice.
 
 use crate::moves::Move;
 use crate::score::Score;
 use std::cmp::Reverse;
 
 /// A line from the root.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RootLine {
     pub(super) score: Score,
     /// The iteration that it is from.
@@ -20,6 +21,26 @@ impl RootLine {
     pub(super) fn new(score: Score, depth: u32, pv: &[Move]) -> RootLine {
         RootLine { score, depth, mv: pv.first().copied(), pv: pv.to_vec() }
     }
+}
+
+/// Where a thread stands when it tells of a line.
+#[derive(Clone, Default)]
+pub(super) struct Standing {
+    /// The longest line searched in this iteration, in half-moves.
+    pub(super) seldepth: u32,
+    /// How full the hash table is, in permill.
+    pub(super) hash_full: u32,
+    /// The share of the thread's nodes that the first move of the line took, in permill.
+    pub(super) effort: Option<u32>,
+}
+
+/// What a thread has found.
+#[derive(Clone, Default)]
+pub(super) struct Found {
+    /// The best line so far; at first one of a single move.
+    pub(super) best: RootLine,
+    /// Where the thread stood then.
+    pub(super) standing: Standing,
 }
 
 /// Best first; of equal ones the first stays first.

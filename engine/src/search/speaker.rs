@@ -1,8 +1,8 @@
 //! What speaks for all threads of a search: the reports, the caller's verdicts on them, and the mate that was
 //! asked for.
 
-use super::deepen::{Listener, Standing};
-use super::root_lines::RootLine;
+use super::deepen::Listener;
+use super::root_lines::{RootLine, Standing};
 use super::tt::Bound;
 use super::{Control, Limits, Report, ScoreText, Verdict};
 

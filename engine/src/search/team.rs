@@ -3,6 +3,7 @@
 
 use super::{Control, POLL_INTERVAL};
 use crate::moves::Move;
+use crate::params;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -29,8 +30,11 @@ impl NodeCounter {
 /// The threads of one search: a leader, which speaks for all, and its helpers.
 pub(super) struct Team<'a> {
     control: &'a Control,
-    /// The counts of the helpers.
+    /// The counts of the helpers; none where the leader counts for all.
     helpers: Arc<[NodeCounter]>,
+    /// The helpers stop where the exchange says, and share no limit.
+    is_deterministic: bool,
+    poll_interval: u64,
     /// Helpers have to stop.
     is_over: AtomicBool,
     has_node_limit: bool,
@@ -44,10 +48,18 @@ impl<'a> Team<'a> {
         Team {
             control,
             helpers: control.begin(helpers),
+            is_deterministic: false,
+            poll_interval: if helpers == 0 { POLL_INTERVAL } else { TEAM_POLL_INTERVAL },
             is_over: AtomicBool::new(false),
             has_node_limit: node_limit.is_some(),
             left: NodeCounter(AtomicU64::new(node_limit.unwrap_or(u64::MAX))),
         }
+    }
+
+    /// A leader whose helpers are deterministic: it alone has a limit, and counts for all.
+    pub(super) fn deterministic(control: &'a Control, node_limit: Option<u64>) -> Team<'a> {
+        let team = Team::new(control, node_limit, 0);
+        Team { is_deterministic: true, poll_interval: TEAM_POLL_INTERVAL, ..team }
     }
 
     /// The thread that speaks for all.
@@ -97,29 +109,42 @@ impl Member<'_> {
     }
 
     /// How often the thread publishes its count and looks whether to stop, in nodes.
-    pub(super) fn poll_interval(self) -> u64 {
-        if self.team.helpers.is_empty() { POLL_INTERVAL } else { TEAM_POLL_INTERVAL }
+    pub(super) const fn poll_interval(self) -> u64 {
+        self.team.poll_interval
+    }
+
+    /// How much more or less a deterministic helper reduces late moves than the leader: each another way, as
+    /// threads that begin alike and do the same would stay alike.
+    pub(super) fn variation(self) -> i32 {
+        if self.leads() || !self.team.is_deterministic {
+            return 0;
+        }
+        let number = self.number as i32;
+        let size = params::helper_variation() * (1 + (number - 1) / 2 % 4) + number / 8;
+        if number % 2 == 1 { -size } else { size }
     }
 
     /// Publishes the thread's node count.
     pub(super) fn publish(self, nodes: u64) {
         match self.number.checked_sub(1) {
             None => self.team.control.publish(nodes),
+            Some(_) if self.team.is_deterministic => {}
             Some(helper) => self.team.helpers[helper].set(nodes),
         }
     }
 
     /// Whether the thread has to stop.
     pub(super) fn is_stopped(self) -> bool {
-        self.team.control.is_stopped()
-            || (self.number > 0 && self.team.is_over.load(Ordering::Relaxed))
+        let is_free = self.leads() || !self.team.is_deterministic;
+        (is_free && self.team.control.is_stopped())
+            || (!self.leads() && self.team.is_over.load(Ordering::Relaxed))
     }
 
     /// Takes nodes of the limit for itself; 0 if there are none left. Several threads take small parts, and
     /// smaller ones towards the end, so that all of them come to it at the same time: no node is counted
     /// beyond the limit, and none is left of it.
     pub(super) fn take_nodes(self) -> u64 {
-        if !self.team.has_node_limit {
+        if !self.team.has_node_limit || (self.team.is_deterministic && !self.leads()) {
             return u64::MAX;
         }
         let helpers = self.team.helpers.len() as u64;

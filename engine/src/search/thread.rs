@@ -3,6 +3,7 @@
 use super::history::{Histories, PieceTo};
 use super::partial_keys::PartialKeysObserver;
 use super::picker::moving;
+use super::root_lines::Found;
 use super::tables::SearchTables;
 use super::team::Member;
 use super::tt::{TtEntry, TtView};
@@ -88,6 +89,10 @@ pub(super) struct Thread<'a, E: Evaluator, T: TtView> {
     pub(super) nodes: u64,
     /// How many it may count before it has to ask for more.
     allowance: u64,
+    /// How many it may count at all.
+    pub(super) cap: u64,
+    /// The end of the period under way, where there are periods.
+    period_end: u64,
     /// At this count it looks whether to go on.
     next_check: u64,
     /// The search has ended: scores returned from now on mean nothing.
@@ -106,6 +111,10 @@ pub(super) struct Thread<'a, E: Evaluator, T: TtView> {
     pub(super) root_score: Score,
     /// Nodes spent on each root move since the search began.
     efforts: Vec<(Move, u64)>,
+    /// The best line so far.
+    pub(super) found: Found,
+    /// Added to the reduction of late moves, in 1024ths of a ply.
+    pub(super) variation: i32,
     /// How many of a hundred quiet moves are searched, if not all.
     pub(super) quiet_percent: Option<u8>,
     /// The endgame tables, if any.
@@ -133,6 +142,9 @@ impl<'a, E: Evaluator, T: TtView> Thread<'a, E, T> {
             member,
             nodes: 0,
             allowance: 0,
+            cap: u64::MAX,
+            period_end: T::PERIOD,
+            found: Found::default(),
             next_check: 0,
             stopped: false,
             root_depth: 0,
@@ -142,6 +154,7 @@ impl<'a, E: Evaluator, T: TtView> Thread<'a, E, T> {
             expected: None,
             root_score: DRAW,
             efforts: Vec::new(),
+            variation: 0,
             quiet_percent: None,
             tables: None,
             stack: vec![Frame::default(); MAX_PLY + 2],
@@ -201,14 +214,30 @@ impl<'a, E: Evaluator, T: TtView> Thread<'a, E, T> {
             self.allowance = self.allowance.saturating_add(self.member.take_nodes());
             self.stopped = self.nodes >= self.allowance;
         }
+        self.stopped |= self.nodes >= self.cap;
+        if self.nodes >= self.period_end && !self.stopped {
+            self.end_period();
+        }
         let next_poll = (self.nodes / interval + 1) * interval;
-        self.next_check = if self.stopped { 0 } else { next_poll.min(self.allowance) };
+        let next = next_poll.min(self.allowance).min(self.cap).min(self.period_end);
+        self.next_check = if self.stopped { 0 } else { next.max(self.nodes + 1) };
         !self.stopped
+    }
+
+    /// Ends a period. The nodes that others have spent for what is taken over from them count against the
+    /// limit, from the next node on: a thread that has taken something over goes on.
+    fn end_period(&mut self) {
+        let before = self.tt.merged_nodes();
+        self.stopped = !self.tt.end_period(self.member, &self.found);
+        self.period_end += T::PERIOD;
+        if self.allowance < u64::MAX {
+            self.allowance = self.allowance.saturating_sub(self.tt.merged_nodes() - before);
+        }
     }
 
     /// Publishes the node count.
     pub(super) fn publish_nodes(&self) {
-        self.member.publish(self.nodes);
+        self.member.publish(self.nodes + self.tt.merged_nodes());
     }
 
     pub(super) fn begin_iteration(&mut self, depth: i32) {

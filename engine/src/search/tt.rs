@@ -5,6 +5,8 @@
 //!  check 21  |  move 16 | score 14|  depth | bound | age
 //! ```
 
+use super::root_lines::Found;
+use super::team::Member;
 use crate::hash::{Entry, SLOTS, Slots, Table};
 use crate::keys::Keys;
 use crate::moves::Move;
@@ -137,7 +139,10 @@ const fn check_of(keys: Keys) -> u64 {
 }
 
 /// The table as a thread sees it.
-pub(crate) trait TtView {
+pub(super) trait TtView {
+    /// After how many nodes of a thread a period ends, where there are periods.
+    const PERIOD: u64 = u64::MAX;
+
     /// The entry of a position, if there is one.
     fn probe(&self, keys: Keys) -> Option<TtEntry>;
 
@@ -149,6 +154,18 @@ pub(crate) trait TtView {
 
     /// The share of slots with entries of this search, in permill (`hashfull`).
     fn fill(&self) -> u32;
+
+    /// Ends a period: tells the other threads what was stored and `found`, and takes over what they
+    /// have told. Returns whether to go on; if not, nothing has happened.
+    fn end_period(&mut self, _member: Member<'_>, _found: &Found) -> bool {
+        true
+    }
+
+    /// The nodes of the other threads that went into what was taken over from them.
+    #[inline(always)]
+    fn merged_nodes(&self) -> u64 {
+        0
+    }
 }
 
 /// The table that all threads share: what one of them stores all can probe at once. Each entry is one atomic
@@ -179,7 +196,7 @@ impl TtView for SharedTt<'_> {
 
 /// The entry of a position, if there is one.
 #[inline]
-fn probe(tt: &CairnTable, keys: Keys) -> Option<TtEntry> {
+pub(crate) fn probe(tt: &CairnTable, keys: Keys) -> Option<TtEntry> {
     let slots = tt.slots(keys);
     let check = check_of(keys);
     (0..SLOTS)
@@ -193,7 +210,7 @@ fn probe(tt: &CairnTable, keys: Keys) -> Option<TtEntry> {
 /// replaced, where each search ago counts as some plies. Source: the ageing of H.G. Muller's engines and Stockfish, see
 /// <https://www.chessprogramming.org/Transposition_Table#Replacement_Strategies>.
 #[inline]
-fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
+pub(crate) fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
     let slots: Slots<'_, Packed, 1> = tt.slots(keys);
     let check = check_of(keys);
     let age = tt.generation();
@@ -231,7 +248,7 @@ fn store(tt: &CairnTable, keys: Keys, mut new: TtEntry) {
 }
 
 /// The share of slots with entries of this search, in permill (`hashfull`).
-fn fill(tt: &CairnTable) -> u32 {
+pub(crate) fn fill(tt: &CairnTable) -> u32 {
     let age = tt.generation();
     tt.fill(|entry| !entry.is_empty() && entry.searches_ago(age) == 0)
 }

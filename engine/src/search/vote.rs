@@ -10,7 +10,8 @@ use crate::score::TB_BAND;
 /// of the lines with the chosen move the one with most votes is played. Where all is equal, the first one.
 pub(super) fn elect<'a>(lines: impl IntoIterator<Item = &'a RootLine>) -> usize {
     let lines: Vec<&RootLine> = lines.into_iter().collect();
-    let worst = lines.iter().map(|line| line.score).min().unwrap_or_default();
+    let searched = lines.iter().filter(|line| line.depth > 0);
+    let worst = searched.map(|line| line.score).min().unwrap_or_default();
     let votes = |line: &RootLine| (line.score - worst + params::vote_offset()) * line.depth as i32;
     let support = |line: &RootLine| -> i32 {
         let others = lines.iter().filter(|other| other.mv == line.mv);
@@ -49,6 +50,8 @@ mod tests {
         let lines = [(20, 11, "e2e4"), (20, 9, "d2d4"), (20, 10, "d2d4")];
         assert_eq!(elected(&lines), 2, "the deepest line of the chosen move");
         assert_eq!(elected(&[(0, 0, "e2e4"), (0, 0, "d2d4")]), 0, "nothing was searched");
+        let lines = [(50, 10, "e2e4"), (0, 0, "d2d4"), (54, 10, "c2c4"), (50, 9, "e2e4")];
+        assert_eq!(elected(&lines), 0, "what was not searched has no say");
     }
 
     #[test]

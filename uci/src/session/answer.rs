@@ -176,7 +176,14 @@ mod tests {
 
     fn job_of(style: Style, fen: &str) -> SearchJob {
         SearchJob {
-            setup: SearcherSetup { style, hash_mib: 1, threads: 1, clear: false, loaded: None },
+            setup: SearcherSetup {
+                style,
+                hash_mib: 1,
+                threads: 1,
+                deterministic: false,
+                clear: false,
+                loaded: None,
+            },
             board: Board::from_fen(fen).expect("a position"),
             limits: Limits::default(),
             soft: None,

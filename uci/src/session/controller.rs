@@ -686,6 +686,7 @@ impl Controller {
             style: self.settings.style,
             hash_mib: self.settings.hash_mib,
             threads: self.settings.threads,
+            deterministic: self.settings.deterministic,
             clear: self.settings.clear_hash,
             loaded: self.loaded.clone(),
         }

@@ -19,7 +19,7 @@
 //! The header has the program's name with what tells its scale of scores from others, all options, the network that plays, and the position at the beginning
 //! of the log, when the hash table is empty. Another network later on is a line `== network`. Each search
 //! has a line `== search` just before its `bestmove`: `ended` by its own limits or `cut` by a clock or a
-//! `stop`, and at how many nodes. A file that an option names and that was loaded has a line
+//! `stop`, and at how many nodes; of deterministic threads also at how many of the main thread's own, `main`. A file that an option names and that was loaded has a line
 //! `loaded <option> = <checksum>` behind the option in the header, or `== loaded` later on: a replay is
 //! given the file anew and knows it by its checksum. So do endgame tables, with one checksum for all of them;
 //! others later on are a line `== tables`. A log without `== end` was
@@ -159,10 +159,13 @@ impl Log {
             Ending::Broke => ("broke", None),
         };
         let mut text = format!("search {number} {how}");
-        if let Some(Cut { nodes, retry }) = point {
+        if let Some(Cut { nodes, retry, main }) = point {
             let _ = write!(text, " nodes {nodes}");
             if let Some(retry) = retry {
                 let _ = write!(text, " retry {retry}");
+            }
+            if let Some(main) = main {
+                let _ = write!(text, " main {main}");
             }
         }
         let _ = write!(text, " threads {threads}");

@@ -78,6 +78,8 @@ pub struct SearcherSetup {
     pub hash_mib: usize,
     /// The threads of the strong search.
     pub threads: usize,
+    /// They find the same every time.
+    pub deterministic: bool,
     /// Whether the hash table has to be cleared.
     pub clear: bool,
     /// The network to evaluate with, if it is not the one that is built in.
@@ -92,6 +94,8 @@ pub struct Cut {
     /// The nodes of the second, silent search if there was one: where micro-Max is so far ahead that it
     /// gives no move, it is asked again as if material were equal.
     pub retry: Option<u64>,
+    /// The nodes of the leader alone, where deterministic threads have searched.
+    pub main: Option<u64>,
 }
 
 /// How a search ended.

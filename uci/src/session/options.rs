@@ -117,6 +117,8 @@ pub struct Settings {
     pub clear_hash: bool,
     /// Search threads.
     pub threads: usize,
+    /// They find the same every time.
+    pub deterministic: bool,
     /// The GUI may let the engine ponder.
     pub ponder: bool,
     /// How many of the best lines are reported.
@@ -209,7 +211,7 @@ fn wide(value: impl TryInto<i64>) -> i64 {
 }
 
 /// The options that decide what is searched and how, and the log.
-static SEARCH_OPTIONS: [UciOption; 11] = [
+static SEARCH_OPTIONS: [UciOption; 12] = [
     UciOption {
         name: "Debug Log File",
         doc: "Writes all that is said and done to a file, which 'cairn replay' plays again; {pid} in \
@@ -246,6 +248,16 @@ static SEARCH_OPTIONS: [UciOption; 11] = [
             beyond: Beyond::Refused,
             set: |settings, threads| settings.threads = small(threads),
             get: |settings| wide(settings.threads),
+        },
+        when: When::Idle,
+    },
+    UciOption {
+        name: "Deterministic",
+        doc: "Lets several threads find the same every time, so that a session with them can be replayed.",
+        kind: OptionKind::Check {
+            default: false,
+            set: |settings, on| settings.deterministic = on,
+            get: |settings| settings.deterministic,
         },
         when: When::Idle,
     },
@@ -625,6 +637,7 @@ impl Default for Settings {
             hash_mib: 0,
             clear_hash: false,
             threads: 0,
+            deterministic: false,
             ponder: false,
             multi_pv: 0,
             move_overhead: 0,
@@ -764,6 +777,7 @@ mod tests {
             hash_mib: 32,
             clear_hash: true,
             threads: 4,
+            deterministic: true,
             ponder: true,
             multi_pv: 3,
             move_overhead: 250,
@@ -788,6 +802,7 @@ mod tests {
             ("HASH", Some("32")),
             ("clear hash", None),
             ("Threads", Some("4")),
+            ("Deterministic", Some("true")),
             ("Ponder", Some("true")),
             ("MultiPV", Some("3")),
             ("move overhead", Some("250")),

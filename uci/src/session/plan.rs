@@ -54,6 +54,7 @@ pub fn engine_limits(
     Limits {
         depth: go.depth.map(|depth| u32::from(depth.max(1))),
         nodes: [nodes, level.map(|level| level.nodes)].into_iter().flatten().min(),
+        leader_nodes: None,
         node_cap: level.map(|level| level.nodes),
         mate: go.mate.map(u32::from),
         search_moves,

@@ -559,20 +559,24 @@ impl Parser {
 
     /// Takes the end of a search.
     fn take_ending(&mut self, how: &str, rest: &[&str]) -> Result<()> {
-        let mut point = Cut { nodes: 0, retry: None };
+        let mut point = Cut::default();
+        let mut threads = 1;
         for pair in rest.chunks(2) {
             let [name, value] = pair else { bail!("damaged: a number is missing") };
             let value = parse_number(value)?;
             match *name {
                 "nodes" => point.nodes = value,
                 "retry" => point.retry = Some(value),
-                "threads" if value > 1 => bail!(
-                    "this search ran on {value} threads at once; which of them learns what first is \
-                     chance, so it cannot be repeated"
-                ),
-                "threads" => {}
+                "main" => point.main = Some(value),
+                "threads" => threads = value,
                 _ => bail!("damaged: there is no '{}'", quote(name)),
             }
+        }
+        if threads > 1 && point.main.is_none() {
+            bail!(
+                "this search ran on {threads} threads at once; which of them learns what first is chance, \
+                 so it cannot be repeated: with the option Deterministic it could"
+            );
         }
         let Some((_, search)) = self.asked.front_mut() else {
             bail!("damaged: nobody asked for a search")

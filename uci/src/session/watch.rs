@@ -197,7 +197,8 @@ impl<'a> Watch<'a> {
         let Some(outcome) = outcome else { return Ending::Broke };
         let shown = self.best_line.as_ref().filter(|_| self.retry.is_some());
         let nodes = shown.map_or(outcome.nodes, |line| line.nodes);
-        let point = Cut { nodes, retry: self.retry };
+        let main = outcome.leader_nodes.filter(|_| outcome.threads > 1);
+        let point = Cut { nodes, retry: self.retry, main };
         if self.cut || self.job.control.engine.is_stopped() {
             Ending::Cut(point)
         } else {

@@ -4,17 +4,18 @@
 //! perft), so that the controller can always answer.
 
 use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use cairn_engine::search::{Limits, Report, Searcher, Style};
+use cairn_engine::search::{Limits, Outcome, Report, Searcher, Style};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::openings;
-use crate::session::messages::{Answer, Event, Job, STACK, SearchJob, SearcherSetup};
+use crate::session::messages::{Event, Job, STACK, SearchJob, SearcherSetup};
 use crate::session::network;
 use crate::session::options::DEFAULT_HASH;
 use crate::session::tables::{self, Chosen};
@@ -67,17 +68,16 @@ struct Workbench {
 impl Workbench {
     /// Does one job and reports its end, even after a panic.
     fn perform(&mut self, job: Job) {
-        let answer = match job {
-            Job::Search(job) => Some(self.search(&job)),
+        match job {
+            Job::Search(job) => self.search(&job),
             other => {
                 if let Err(reason) = guarded(|| self.perform_chore(other)) {
                     self.note(format!("internal error: {reason}"));
                     self.searcher = None;
                 }
-                None
+                self.tell(Event::Done(None));
             }
-        };
-        self.tell(Event::Done(answer));
+        }
     }
 
     /// Does a job that has no answer.
@@ -121,33 +121,44 @@ impl Workbench {
         }
     }
 
-    /// Searches. There is always an answer, with a legal move if there is one.
-    fn search(&mut self, job: &SearchJob) -> Answer {
-        let mut watch = Watch::new(job, self.events.clone());
-        let outcome = guarded(|| {
+    /// Searches. There is always an answer, with a legal move if there is one; it is given before all of the
+    /// search has ended.
+    fn search(&mut self, job: &SearchJob) {
+        let watch = RefCell::new(Watch::new(job, self.events.clone()));
+        let is_answered = Cell::new(false);
+        let events = self.events.clone();
+        let answer = |outcome: Option<&Outcome>| {
+            is_answered.set(true);
+            let watch = watch.borrow();
+            for note in outcome.iter().flat_map(|outcome| &outcome.notes) {
+                let _ = events.send(Event::Note(note.clone()));
+            }
+            let answer = job.answer(outcome, watch.best_line(), watch.ending(outcome));
+            // Nobody listens only when the program is about to end.
+            let _ = events.send(Event::Done(Some(answer)));
+        };
+        let searched = guarded(|| {
             let hurried = &mut || {
                 let clock_runs = job.control.clock_elapsed().is_some();
                 job.control.engine.is_stopped() || (job.timed && clock_runs)
             };
-            let searcher = self.prepare(&job.setup, hurried)?;
+            let Some(searcher) = self.prepare(&job.setup, hurried) else { return };
             let limits = limits_of(job);
-            let sink = &mut |report: &Report<'_>| watch.take(report);
-            Some(searcher.search(&job.board, &limits, &job.control.engine, sink))
+            let sink = &mut |report: &Report<'_>| watch.borrow_mut().take(report);
+            let control = &job.control.engine;
+            searcher.search_and_answer(&job.board, &limits, control, sink, &mut |outcome| {
+                answer(Some(outcome));
+            });
         });
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(reason) => {
-                self.note(format!("internal error: {reason}; the best move so far is played"));
-                // Its tables may be inconsistent.
-                self.searcher = None;
-                None
-            }
-        };
-        for note in outcome.iter().flat_map(|outcome| &outcome.notes) {
-            self.note(note.clone());
+        if let Err(reason) = searched {
+            let played = if is_answered.get() { "" } else { "; the best move so far is played" };
+            self.note(format!("internal error: {reason}{played}"));
+            // Its tables may be inconsistent.
+            self.searcher = None;
         }
-        let ending = watch.ending(outcome.as_ref());
-        job.answer(outcome.as_ref(), watch.best_line(), ending)
+        if !is_answered.get() {
+            answer(None);
+        }
     }
 
     /// The searcher with the options applied, as far as there is memory. `hurried` says whether somebody
@@ -164,16 +175,22 @@ impl Workbench {
                 (searcher, is_new)
             }
         };
-        searcher.set_threads(setup.threads);
+        let is_new = match searcher.set_threads(setup.threads, setup.deterministic) {
+            Ok(is_other) => is_new || is_other,
+            Err(error) => {
+                self.note(format!("{error}; there are still {} threads", searcher.threads()));
+                is_new
+            }
+        };
         let network = network::playing(setup.loaded.as_ref());
         let old = if searcher.network() != network.as_ref() {
             searcher.set_network_until(network, hurried)
         } else if is_new || setup.clear {
             searcher.clear_until(hurried)
         } else {
-            None
+            Vec::new()
         };
-        if let Some(old) = old {
+        if !old.is_empty() {
             discard(old);
         }
         Some(self.searcher.insert(searcher))
@@ -253,7 +270,11 @@ fn limits_of(job: &SearchJob) -> Limits {
     if let Some(cut) = job.cut
         && (job.setup.style != Style::MicroMax || cut.nodes == 0)
     {
-        limits.nodes = Some(limits.nodes.map_or(cut.nodes, |nodes| nodes.min(cut.nodes)));
+        let (limit, point) = match cut.main {
+            Some(main) => (&mut limits.leader_nodes, main),
+            None => (&mut limits.nodes, cut.nodes),
+        };
+        *limit = Some(limit.map_or(point, |limit| limit.min(point)));
     }
     limits
 }
