@@ -255,6 +255,7 @@ mod tests {
             bound,
             nodes: 1000,
             hash_full: 0,
+            table_hits: None,
             effort: None,
             pv: &pv,
             silent: false,
