@@ -240,14 +240,14 @@ impl Session {
                 bail!("a file was loaded for {name}: give it anew, --option {name}=FILE");
             }
             if *name == SYZYGY_PATH {
-                // The tables that are there, not those of a folder that is missing.
+                // Its remarks say no more than the checksum does.
                 let _ = tables::chosen(&mut path);
             } else {
                 path.load(MAX_LOADED)
                     .with_context(|| format!("cannot read '{}'", quote(path.text())))?;
             }
             if path.checksum() != Some(*logged) {
-                bail!("'{}' is not what was loaded for {name}", quote(path.text()));
+                bail!("'{}' is not the file that was loaded for {name}", quote(path.text()));
             }
         }
         let had_tables = self.loaded.iter().any(|(name, _)| name.eq_ignore_ascii_case(SYZYGY_PATH));
