@@ -178,6 +178,10 @@ fn check(heard: &Heard, outcome: &str) {
         "readyok+exit" => assert!(heard.ended && count("readyok") == 1),
         "exit" => assert!(heard.ended && heard.other.is_empty()),
         "says" => said(rest),
+        "complains" => {
+            assert!(heard.messages.last().is_some_and(|text| text.contains(rest)));
+            assert!(heard.messages.iter().all(|text| text.len() < LONGEST_MESSAGE));
+        }
         "keeps" => said(rest),
         "prints" => assert!(heard.messages.is_empty()),
         "starts" => {
