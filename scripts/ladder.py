@@ -24,11 +24,10 @@ from pathlib import Path
 import arena
 import libraries
 
-with libraries.needed():
-    import matplotlib
-    import numpy as np
-    from matplotlib.figure import Figure
-    from scipy import optimize, special
+matplotlib = libraries.Library("matplotlib", "matplotlib.figure")
+np = libraries.Library("numpy")
+optimize = libraries.Library("scipy.optimize")
+special = libraries.Library("scipy.special")
 
 LADDER_COLUMNS = ["player", "tc", "opponent", "games", "wins", "draws", "losses", "squares"]
 
@@ -180,9 +179,9 @@ def chart_rows(results: Results, player: Player, ratings: dict[Player, Rating], 
     return rows
 
 
-def draw(rows: Sequence[Row], player: Player, rating: Rating | None) -> Figure:
+def draw(rows: Sequence[Row], player: Player, rating: Rating | None) -> matplotlib.figure.Figure:
     """The chart: the rating that the games against each opponent speak for, and the fit as a band across all."""
-    figure = Figure(figsize=(WIDTH, MARGINS + ROW * len(rows)), layout="constrained")
+    figure = matplotlib.figure.Figure(figsize=(WIDTH, MARGINS + ROW * len(rows)), layout="constrained")
     figure.suptitle(f"Cairn {player}: {rating or 'no rating yet'}", x=0.01, ha="left", weight="bold")
     axes = figure.add_subplot()
     axes.set_title(
@@ -220,7 +219,7 @@ def draw(rows: Sequence[Row], player: Player, rating: Rating | None) -> Figure:
     return figure
 
 
-def save(figure: Figure, path: Path) -> None:
+def save(figure: matplotlib.figure.Figure, path: Path) -> None:
     """Writes a picture. The same figure makes the same file, and its text stays text."""
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ladder", "font.family": "sans-serif"}):
         figure.savefig(path, metadata={"Date": None})
@@ -292,6 +291,7 @@ def conditions_of(args: argparse.Namespace) -> str:
 
 def run_ladder(arguments: Sequence[str]) -> int:
     args = parse_arguments(arguments)
+    libraries.load()
     place: Path = args.out.resolve()
     place.mkdir(parents=True, exist_ok=True)
     table = place / "ladder.csv"

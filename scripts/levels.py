@@ -25,11 +25,11 @@ from pathlib import Path
 import arena
 import libraries
 
-with libraries.needed():
-    import numpy as np
-    from scipy import optimize, special
-
 from ladder import ELO_PER_LOGIT
+
+np = libraries.Library("numpy")
+optimize = libraries.Library("scipy.optimize")
+special = libraries.Library("scipy.special")
 
 # How many opponents a figure meets, and how far off they may be.
 OPPONENTS = 2
@@ -160,6 +160,7 @@ def name_of(figure: int) -> str:
 
 def run_levels(arguments: Sequence[str]) -> int:
     args = parse_arguments(arguments)
+    libraries.load()
     try:
         figures = sorted({int(figure) for figure in args.figures.split(",")}, reverse=True)
     except ValueError:

@@ -417,7 +417,7 @@ fn parts_of_the_legal_moves_and_confirmed_moves_agree_with_all() {
 fn checks_are_foreseen() {
     let compare = |board: &mut Board| {
         for mv in board.legal_moves() {
-            if board.is_en_passant(mv) || board.is_castling(mv) {
+            if board.is_en_passant(mv) {
                 continue;
             }
             let foreseen = movegen::gives_check(board, mv);
@@ -439,6 +439,26 @@ fn checks_are_foreseen() {
         "8/8/8/8/8/3k4/1p1p4/2N1N2K b - - 0 1",
     ] {
         compare(&mut Board::from_fen(fen).unwrap());
+    }
+    // Castling with check on the rook's file and along the row, also in Chess960; and without.
+    for (fen, castling, checks) in [
+        ("5k2/8/8/8/8/8/8/4K2R w K - 0 1", "e1h1", true),
+        ("5k2/5p2/8/8/8/8/8/4K2R w K - 0 1", "e1h1", false),
+        ("3k4/8/8/8/8/8/8/R3K3 w Q - 0 1", "e1a1", true),
+        ("8/8/8/8/8/8/8/k3K2R w K - 0 1", "e1h1", true),
+        ("8/8/8/8/8/8/8/kN2K2R w K - 0 1", "e1h1", false),
+        ("4k2r/8/8/8/8/8/8/5K2 b k - 0 1", "e8h8", true),
+        ("4k2r/8/8/8/8/8/8/K7 b k - 0 1", "e8h8", false),
+        ("8/8/8/8/8/8/8/RK5k w A - 0 1", "b1a1", true),
+        ("8/8/8/8/8/8/8/1RK4k w B - 0 1", "c1b1", true),
+        ("8/8/8/8/8/8/8/R4K1k w A - 0 1", "f1a1", true),
+        ("8/8/8/8/8/8/6k1/RK6 w A - 0 1", "b1a1", false),
+    ] {
+        let mut board = Board::from_fen(fen).unwrap();
+        compare(&mut board);
+        let mv = board.legal_moves().into_iter().find(|&mv| board.uci_text(mv, true) == castling);
+        let mv = mv.unwrap_or_else(|| panic!("no {castling} in {fen}"));
+        assert_eq!(movegen::gives_check(&board, mv), checks, "{fen}");
     }
 }
 

@@ -7,10 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cairn::games::GameFile;
-use cairn::games::file::{Present, Writer, part_path};
+use cairn::games::file::{Present, Writer, missing, part_path};
 use cairn::games::make::{Order, make};
 use cairn::games::merge::merge;
 use cairn::games::stats::Statistics;
+use cairn_engine::eval::Damping;
 use cairn_engine::selfplay::format2::{HEADER_LENGTH, Header};
 use cairn_engine::selfplay::{Game, Ply, Record, Settings};
 
@@ -29,7 +30,7 @@ fn folder(name: &str) -> PathBuf {
 
 fn header(first: u32) -> Header {
     let settings = Settings { seed: 5, nodes: 20, longest_game: 12, ..Settings::default() };
-    Header { first, bench: 1, settings }
+    Header { first, bench: 1, settings, damping: Damping::NONE }
 }
 
 /// Makes games `first..first + games` in parts of so many bytes.
@@ -382,10 +383,44 @@ fn the_command_makes_merges_and_counts() {
     ] {
         assert_eq!(datagen(&[&[&*path("new")], wrong].concat()).0, Some(2), "{wrong:?}");
     }
+    for (option, value, range) in [
+        ("--nodes", "0", "1..=4294967295"),
+        ("--hard-factor", "0", "1..=255"),
+        ("--hash", "300", "1..=255"),
+        ("--random-plies", "41", "0..=40"),
+        ("--opening-bound", "19", "20..=65535"),
+        ("--chess960", "101", "0..=100"),
+        ("--decided-plies", "0", "1..=255"),
+        ("--longest-game", "0", "1..=65535"),
+        ("--threads", "0", "1..=1024"),
+        ("--part-mib", "0", "1..="),
+    ] {
+        let error = datagen(&[&path("new"), option, value]).2;
+        assert!(error.contains(option) && error.contains(range), "{error}");
+    }
     for wrong in [&[][..], &["--merge", "a"], &["--stats"]] {
         assert_eq!(datagen(wrong).0, Some(2), "{wrong:?}");
     }
     assert!(!Path::new(&path("new")).exists());
+}
+
+#[test]
+fn a_set_without_its_first_part_is_left_as_it_is() {
+    let path = folder("headless").join("set");
+    play(&path, 0, 8, 1, SMALL_PART);
+    let whole = parts(&path);
+    fs::remove_file(&path).expect("the first part");
+    let error = error_of(open(&path, SMALL_PART));
+    assert!(error.contains("set is missing") && error.contains("set.001 follows"), "{error}");
+    assert!(!path.exists(), "nothing was changed");
+    fs::write(&path, &whole[0]).expect("a file");
+    assert!(parts(&path) == whole);
+}
+
+#[test]
+fn games_that_are_missing_are_counted_in_words() {
+    assert_eq!(missing(3, 3), "game 3 is missing");
+    assert_eq!(missing(3, 4), "games 3 to 4 are missing");
 }
 
 #[test]

@@ -7,31 +7,34 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The engine's modules from the ground up, as the crate's docs explain them.
-const ENGINE: [&str; 18] = [
+const ENGINE: [&str; 19] = [
     "square", "piece", "score", "moves", "keys", "attack", "machine", "board", "fen", "movegen",
-    "text", "perft", "hash", "params", "eval", "search", "selfplay", "bench",
+    "text", "perft", "syzygy", "hash", "params", "eval", "search", "selfplay", "bench",
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 31] = [
+const UCI: [&str; 35] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
     "protocol::reply",
     "protocol::notation",
+    "protocol::san",
     "protocol",
     "signature",
-    "openings",
     "session::files",
+    "openings",
     "session::messages",
     "session::reader",
     "session::writer",
     "session::game",
+    "session::table",
     "session::level",
     "session::wdl",
     "session::clock",
     "session::options",
     "session::network",
+    "session::tables",
     "session::plan",
     "session::log",
     "session::views",
@@ -43,6 +46,7 @@ const UCI: [&str; 31] = [
     "session::replay",
     "session",
     "analyze",
+    "report",
     "games",
     "cli",
 ];

@@ -105,6 +105,9 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     for (arguments, reason) in [
         (&["fly"][..], "fly"),
         (&["bench", "deep"], "deep"),
+        (&["bench", "300"], "1..=120"),
+        (&["bench", "0"], "1..=120"),
+        (&["bench 300"], "from 1 to 120"),
         (&["bench", "1", "2"], "unexpected argument '2'"),
         (&["benhc"], "'bench'"),
         (&["perft", "--siute", bad], "--suite"),
@@ -162,6 +165,7 @@ fn completions_and_manual_pages_know_all_commands_and_options() {
     let (whole, perft) = (page(&["man"]), page(&["man", "perft"]));
     assert!(whole.contains("datagen") && whole.contains("Exit codes"), "{whole}");
     assert!(perft.contains("max\\-depth"), "{perft}");
+    assert!(!whole.contains("(1)") && whole.contains("\ncairn datagen\n"), "{whole}");
 }
 
 #[test]
@@ -186,6 +190,10 @@ fn a_position_is_analysed_for_people() {
         (&["go"][..], "needs a limit"),
         (&["go", "depth", "3", "--fen", "8/8"], "FEN"),
         (&["go", "depth", "3", "--option", "Hash=none"], "Hash takes"),
+        (&["go", "depth", "3", "--option", "Hash=0"], "65536, not '0'; nothing was searched"),
+        (&["go", "depth", "0"], "depth is from 1 to 120"),
+        (&["go", "nodes", "0"], "nodes is from 1 to"),
+        (&["go", "movetime", "-5"], "movetime is from 1 to"),
         (&["eval", "8/8"], "FEN"),
     ] {
         let output = cairn(arguments);
@@ -293,6 +301,13 @@ fn a_script_is_refused_if_one_of_its_searches_would_have_no_end() {
         &["position startpos", "go"][..],
         &["go searchmoves e2e4"],
         &["go ponder", "ponderhit"],
+        &["go infinite"],
+        &["go infinite", "isready"],
+        &["go ponder"],
+        &["go ponder movetime 10"],
+        &["go ponder infinite"],
+        &["go depth 3 infinite"],
+        &["go ponder infinite depth 3", "ponderhit"],
         &[
             "setoption name UCI_LimitStrength value true",
             "ucinewgame",
@@ -309,12 +324,59 @@ fn a_script_is_refused_if_one_of_its_searches_would_have_no_end() {
         &["setoption name UCI_LimitStrength value true", "go"][..],
         &["go ponder", "quit"],
         &["go infinite", "quit"],
+        &["go infinite", "isready", "stop"],
+        &["go infinite", "setoption name Hash value 2"],
         &["go ponder movetime 10", "ponderhit"],
     ] {
         let output = cairn(arguments);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
         assert!(lines(&output).iter().any(|line| line.starts_with("bestmove")), "{arguments:?}");
     }
+}
+
+#[test]
+fn a_script_fails_if_it_asks_for_what_is_not_done() {
+    for (arguments, reason) in [
+        (&["setoption name Hash value abc", "isready"][..], "Hash takes"),
+        (&["setoption name Hash value 0", "isready"], "it is now 1"),
+        (&["setoption name Hahs value 1", "isready"], "no option 'Hahs'"),
+        (&["setoption name EvalFile value /no/such/net", "isready"], "/no/such/net"),
+        (&["setoption name Debug Log File value /no/such/dir/log", "isready"], "no log is kept"),
+        (&["position startpos moves e2e4 e2e4", "isready"], "move 2"),
+        (&["position fen 8/8", "isready"], "8/8"),
+        (&["go depth 1 searchmoves e2e5 e2e4", "isready"], "e2e5"),
+        (&["go depth 1 mate x", "isready"], "mate x"),
+    ] {
+        let output = cairn(arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {complaint}");
+        assert!(complaint.contains(reason), "{arguments:?}: {complaint}");
+        let lines = lines(&output);
+        assert!(lines.iter().any(|line| line.contains(reason)), "{arguments:?}: {lines:?}");
+        assert!(lines.iter().any(|line| line == "readyok"), "the script goes on: {lines:?}");
+    }
+    let chess960 = "position fen 4k3/8/8/8/8/8/8/R5KR w HA - 0 1";
+    let output = cairn(&[chess960, "setoption name UCI_Opponent value none", "go depth 1"]);
+    assert_eq!(output.status.code(), Some(0), "a remark is no complaint");
+}
+
+#[test]
+fn each_search_of_a_script_has_its_time() {
+    // Without its own time, the second one would have one millisecond.
+    let output = cairn(&[
+        "setoption name Move Overhead value 0",
+        "go movetime 300",
+        "ucinewgame",
+        "go movetime 300",
+    ]);
+    let lines = lines(&output);
+    let mut searches = lines.split(|line| line.starts_with("bestmove"));
+    let depths = searches.by_ref().take(2).map(|lines| {
+        let depth = lines.last()?.strip_prefix("info depth ")?.split(' ').next()?;
+        depth.parse::<u32>().ok()
+    });
+    let depths: Vec<u32> = depths.map(|depth| depth.expect("a line")).collect();
+    assert!(depths[1] + 2 >= depths[0], "{depths:?}: {lines:#?}");
 }
 
 #[test]
@@ -367,6 +429,30 @@ fn a_suite_may_begin_with_a_byte_order_mark() {
     assert_eq!(lines(&output)[0], format!("1: ok to depth 1 {START}"));
 }
 
+/// A device would fill the memory, and a FIFO would block for good.
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_not_read() {
+    let fifo = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("no-book");
+    // Left over from another run.
+    let _ = fs::remove_file(&fifo);
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo").success());
+    for path in ["/dev/zero", fifo.to_str().expect("plain")] {
+        let openings = format!("genfens 1 seed 1 book {path}");
+        let words: Vec<&str> = openings.split(' ').collect();
+        for (arguments, code) in
+            [(&["perft", "--suite", path][..], 2), (&[&openings], 1), (&words, 1)]
+        {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+            command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
+            assert_eq!(ends(command), Some(code), "{arguments:?}");
+            let complaint = cairn(arguments).stderr;
+            let complaint = String::from_utf8_lossy(&complaint);
+            assert!(complaint.contains("no regular file"), "{arguments:?}: {complaint}");
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn long_commands_end_when_nobody_reads_them_any_more() {
@@ -404,6 +490,58 @@ fn an_input_that_does_not_block_is_waited_for() {
     child.stdout.take().expect("a pipe").read_to_string(&mut said).expect("text");
     assert_eq!(said.matches("readyok\n").count(), 2, "{said}");
     assert!(said.contains("bestmove"), "{said}");
+    assert_eq!(child.wait().expect("a child").code(), Some(0));
+}
+
+/// Starts the program with an output that does not block, and returns its other end.
+#[cfg(unix)]
+fn with_output_that_does_not_block(
+    command: &mut Command,
+) -> (std::process::Child, std::os::unix::net::UnixStream) {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+    theirs.set_nonblocking(true).expect("it has both modes");
+    command.stdout(Stdio::from(OwnedFd::from(theirs)));
+    let child = command.spawn().expect("the program starts");
+    // What was handed over is closed here, so that the end is seen.
+    command.stdout(Stdio::null());
+    (child, ours)
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_does_not_block_is_waited_for() {
+    use std::io::{Read, Write};
+    let many = suite("many.epd", &format!("{START} ;D1 20\n").repeat(20_000));
+    let from_suite = ["perft", "--suite", many.to_str().expect("plain")];
+    let script = [&["uci"][..], &["help"; 300]].concat();
+    for (arguments, last) in [(&from_suite[..], "20000 passed, 0 failed\n"), (&script, "\n")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command.args(arguments).stdin(Stdio::null());
+        let (mut child, mut output) = with_output_that_does_not_block(&mut command);
+        // Time enough to fill what lies in between.
+        std::thread::sleep(Duration::from_millis(500));
+        let mut said = String::new();
+        output.read_to_string(&mut said).expect("text");
+        assert!(said.len() > 400_000 && said.ends_with(last), "{} bytes", said.len());
+        assert_eq!(child.wait().expect("a child").code(), Some(0));
+    }
+
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    let (mut child, mut output) = with_output_that_does_not_block(command.stdin(Stdio::piped()));
+    let mut input = child.stdin.take().expect("a pipe");
+    let asked = "help\n".repeat(300) + "isready\n";
+    input.write_all(asked.as_bytes()).expect("it reads");
+    std::thread::sleep(Duration::from_millis(500));
+    let (mut said, mut piece) = (Vec::new(), [0; 4096]);
+    while !said.ends_with(b"readyok\n") {
+        let length = output.read(&mut piece).expect("it can be read");
+        assert!(length > 0, "it has ended after {} bytes", said.len());
+        said.extend_from_slice(&piece[..length]);
+    }
+    assert!(said.len() > 400_000, "{} bytes", said.len());
+    drop(input);
     assert_eq!(child.wait().expect("a child").code(), Some(0));
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use cairn::session::wdl::Scale;
 use cairn_engine::InstructionSet;
 use cairn_engine::board::Board;
 use cairn_engine::eval::PackedNetwork;
@@ -139,6 +140,8 @@ fn a_wrong_file_is_refused_by_its_name_and_the_old_network_plays_on() {
         ("empty.net", Vec::new(), "not a network of Cairn"),
         ("foreign.net", b"NNUE, but another one".to_vec(), "not a network of Cairn"),
         ("flipped.net", flipped(5000), "checksum"),
+        ("generation.net", flipped(36), "checksum"),
+        ("older.net", [b"CAIRNNN1", &bytes[8..]].concat(), "format 1, while this program reads"),
         ("shape.net", flipped(12), "number of inputs is 784, must be 768"),
         ("wide.net", flipped(16), "bytes long instead of"),
         ("odd.net", [&bytes[..16], &[9, 0, 0, 0], &bytes[20..]].concat(), "hidden neurons is 9"),
@@ -259,19 +262,31 @@ fn the_evaluation_is_shown_piece_by_piece_from_whites_view() {
                 line.split('|').skip(1).map(str::trim).collect::<Vec<_>>()[..8].join("|")
             })
         };
-        let value = pawns(view * (said(&whole) - said(&without)));
+        let scale = Scale::of(&Board::from_fen(&whole).expect("a position"));
+        let value = pawns(scale.normalised(view * (said(&whole) - said(&without))));
         assert_eq!(row("  1"), ["|N|||K|||".into(), format!("|{value}||||||")], "{text}");
         assert_eq!(row("  2")[0], "P|P|P|P|P|||");
         assert_eq!(row("  2")[1].split('|').filter(|value| !value.is_empty()).count(), 5);
-        assert!(text.contains("bucket 1 of 4, for 9 pieces"), "{text}");
-        let total = format!("the network says {};", pawns(view * said(&whole)));
-        assert!(text.contains(&total), "{total}: {text}");
-        assert!(text.contains("Evaluation of style Cairn, from white's view: "), "{text}");
+        let told = |what: &str| -> Vec<&str> {
+            let line = lines.iter().find(|line| line.starts_with(what)).expect("a line");
+            line[what.len()..].split_whitespace().collect()
+        };
+        assert_eq!(told("Pieces"), ["9", "bucket", "1", "of", "4"]);
+        let network = pawns(scale.normalised(view * said(&whole)));
+        assert_eq!(told("The network")[0], network, "{text}");
+        assert!(told("Evaluation")[0].parse::<f64>().is_ok(), "{text}");
+        assert_eq!(told("Chances")[0], "white", "{text}");
+        let even = scale.even().to_string();
+        assert!(told("Own units").contains(&even.as_str()), "{text}");
         assert!(text.contains("Material, from white's view: "), "{text}");
     }
     // Without an option it is the one that is built in.
     let (text, _) = texts(&cairn(&["eval"]).output().expect("it runs"));
-    assert!(text.contains(&built_in()) && text.contains("for 32 pieces"), "{text}");
+    assert!(text.contains(&built_in()) && text.contains("32   bucket"), "{text}");
+    // What nobody can win is a draw whatever the network says.
+    let dead = shown("8/8/4k3/8/8/3NK3/8/8 w - - 0 1");
+    assert!(dead.contains("drawn: neither side can mate"), "{dead}");
+    assert!(dead.contains("white wins 0.0 %, drawn 100.0 %, black wins 0.0 %"), "{dead}");
 }
 
 #[test]

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use cairn::protocol::{
-    Clock, Command, Go, Info, MAX_PERFT, OpeningsRequest, OptionDeclaration, OptionType, Position,
-    Reply, Start, Status, Wdl, parse,
+    Clock, Command, Go, Info, MAX_BENCH, MAX_PERFT, OpeningsRequest, OptionDeclaration, OptionType,
+    Position, Reply, Start, Status, Wdl, parse,
 };
 use cairn_engine::search::{Bound, ScoreText};
 use proptest::prelude::*;
@@ -163,6 +163,7 @@ fn lines_of_the_search_are_written_as_guis_expect_them() {
             nodes: 2000,
             elapsed: Duration::from_secs(2),
             hash_full: 7,
+            table_hits: None,
             pv: vec!["e2e4".into(), "e7e5".into()],
         })
         .to_string()
@@ -182,10 +183,19 @@ fn lines_of_the_search_are_written_as_guis_expect_them() {
     }
     let current = Reply::CurrentMove { depth: 300, mv: "e7e8q".into(), number: 12 };
     assert_eq!(current.to_string(), "info depth 300 currmove e7e8q currmovenumber 12");
-    let status = Status { depth: 9, nodes: 5000, hash_full: 3, elapsed: Duration::from_secs(5) };
+    let status = Status {
+        depth: 9,
+        nodes: 5000,
+        hash_full: 3,
+        table_hits: None,
+        elapsed: Duration::from_secs(5),
+    };
     let text = "nodes 5000 nps 1000 hashfull 3 time 5000";
     assert_eq!(Reply::Status(status).to_string(), format!("info depth 9 {text}"));
     assert_eq!(Reply::Status(Status { depth: 0, ..status }).to_string(), format!("info {text}"));
+    let with_tables = Reply::Status(Status { depth: 0, table_hits: Some(4), ..status });
+    let text = "info nodes 5000 nps 1000 hashfull 3 tbhits 4 time 5000";
+    assert_eq!(with_tables.to_string(), text);
 }
 
 #[test]
@@ -280,7 +290,7 @@ fn any_command() -> impl Strategy<Value = Command> {
             Command::Bench(None),
         ]),
         (0..=MAX_PERFT).prop_map(Command::Perft),
-        any::<u32>().prop_map(|depth| Command::Bench(Some(depth))),
+        (1..=MAX_BENCH).prop_map(|depth| Command::Bench(Some(depth))),
         (any::<u32>(), any::<u64>(), prop::option::of("[a-z/.]{1,12}")).prop_map(
             |(count, seed, book)| Command::Openings(OpeningsRequest {
                 count,

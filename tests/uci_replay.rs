@@ -416,6 +416,23 @@ fn what_is_no_usable_log_is_refused_with_a_reason() {
     ] {
         assert_replay(&log, &format!("refused-{name}"), 2, says);
     }
+    for (name, from, to, says) in [
+        ("fen", "position startpos moves e2e4\n", "position fen foo\n", "FEN 'foo'"),
+        ("move", "position startpos moves e2e4\n", "position startpos moves e2e5\n", "e2e5"),
+        ("place", "position startpos moves e2e4\n", "position e2e4\n", "position startpos"),
+        ("style", "option Style = MicroMax\n", "option Style = Foo\n", "Cairn, MicroMax"),
+        ("hash", "option Hash = 1\n", "option Hash = abc\n", "from 1 to 65536"),
+        ("range", "option Hash = 1\n", "option Hash = 0\n", "from 1 to 65536"),
+        ("option", "option Hash = 1\n", "option Hsh = 1\n", "no option 'Hsh'"),
+        ("value", "option Hash = 1\n", "option Hash 1\n", "no value"),
+        ("sum", "option Hash = 1\n", "loaded EvalFile = x\n", "no checksum"),
+        ("word", "option Hash = 1\n", "opt Hash = 1\n", "damaged"),
+    ] {
+        let number = 1 + log[..log.find(from).expect(from)].lines().count();
+        let damaged = log.replacen(from, to, 1);
+        assert_replay(&damaged, &format!("refused-{name}"), 2, says);
+        assert_replay(&damaged, &format!("refused-{name}"), 2, &format!("line {number} of"));
+    }
     let missing =
         Command::new(env!("CARGO_BIN_EXE_cairn")).args(["replay", "/no/such/log"]).output();
     assert_eq!(missing.expect("the program starts").status.code(), Some(2));
@@ -427,6 +444,10 @@ fn a_log_of_another_build_says_so() {
     let at = log.find("== bench ").expect("a bench");
     let other = log[..at].to_owned() + &log[at..].replacen("bench ", "bench 1", 1);
     assert_replay(&other, "build", 0, "this program has bench");
+    // Scores on another scale are other lines.
+    let other = log.replacen(", scores ", ", scores 1", 1);
+    assert_ne!(log, other);
+    assert_replay(&other, "scale", 0, "this program has bench");
 }
 
 #[test]
@@ -494,6 +515,41 @@ fn a_log_that_is_no_regular_file_is_refused() {
     }
     engine.send("go depth 2");
     engine.best_move();
+}
+
+#[test]
+fn a_log_that_another_process_writes_is_left_to_it() {
+    let path = path("shared.log");
+    let mut players = [Engine::start(), Engine::start()];
+    let told = players.each_mut().map(|player| {
+        player.send(&format!("setoption name Debug Log File value {}", path.display()));
+        player.settle()
+    });
+    assert_eq!(told[0], Vec::<String>::new());
+    assert!(told[1].len() == 1 && told[1][0].contains("another process"), "{told:?}");
+    assert!(told[1][0].contains("no log is kept"), "{told:?}");
+    for player in &mut players {
+        player.send("go depth 2");
+        player.best_move();
+        player.send("quit");
+        assert!(player.wait().success());
+    }
+    let log = fs::read_to_string(&path).expect("a log");
+    assert_replay(&log, "shared", 0, "1 searches");
+    // Once it is closed another one may have it.
+    let mut next = Engine::start();
+    next.send(&format!("setoption name Debug Log File value {}", path.display()));
+    assert!(next.settle().is_empty());
+}
+
+#[test]
+fn nothing_in_quotes_is_no_file() {
+    let mut engine = Engine::start_by(
+        Command::new(env!("CARGO_BIN_EXE_cairn")).current_dir(env!("CARGO_TARGET_TMPDIR")),
+    );
+    engine.send("setoption name Debug Log File value \"\"");
+    engine.settle();
+    assert!(!path("\"\"").exists());
 }
 
 #[test]

@@ -15,12 +15,13 @@
 //! | [`moves`] | moves in 16 bits, move lists |
 //! | [`keys`] | the two Zobrist keys |
 //! | `attack` | who attacks what, by 0x88 difference |
-//! | `machine` | large allocations, prefetching, instruction sets, vectors, a network's arithmetic; the one module with `unsafe` |
+//! | `machine` | large allocations, mapped files, prefetching, instruction sets, vectors, a network's arithmetic; the one module with `unsafe` |
 //! | [`board`] | position, make and unmake, attacks, draws by rule, history |
 //! | [`fen`] | FEN in and out, validity |
 //! | [`movegen`] | the three nested loops; legal moves; mate, stalemate and the end of a game |
 //! | [`text`] | the diagram; moves as UCI writes them |
 //! | [`perft`] | counting move paths |
+//! | [`syzygy`] | endgame tables: what perfect play comes to with few pieces |
 //! | [`hash`] | the hash table |
 //! | [`params`] | every number of the search, once |
 //! | [`eval`] | a network, or material and squares as each king sees them, tapered; endings |
@@ -48,7 +49,9 @@ pub mod score;
 pub mod search;
 pub mod selfplay;
 pub mod square;
+pub mod syzygy;
 pub mod text;
 
 pub use machine::instructions::{InstructionSet, InstructionSetError};
+pub use machine::mapped_file::MappedFile;
 pub use machine::memory::{AllocationError, Remains};

@@ -17,8 +17,15 @@ pub const MATE: Score = 8000;
 /// The longest mate that can be told from an evaluation, in moves.
 pub const LONGEST_MATE: Score = 250;
 
-/// The lowest score that means a mate; every evaluation is below it.
+/// The lowest score that means a mate.
 pub const MATE_BAND: Score = MATE - LONGEST_MATE;
+
+/// The score of a position that an endgame table says is won; a point less for each move that leads there.
+pub const TB_WIN: Score = MATE_BAND - 1;
+
+/// The lowest score that means a win by endgame tables, above which are proved mates; every evaluation is
+/// below it.
+pub const TB_BAND: Score = MATE_BAND - 250;
 
 /// A draw.
 pub const DRAW: Score = 0;
@@ -30,11 +37,18 @@ pub const fn is_mate(score: Score) -> bool {
     score >= MATE_BAND || score <= -MATE_BAND
 }
 
-/// The evaluation clamped to the range of evaluations, between the mate bands.
+/// Whether a score is that of a win for either side that is proved, by a mate or by endgame tables.
+#[must_use]
+#[inline]
+pub const fn is_proved(score: Score) -> bool {
+    score >= TB_BAND || score <= -TB_BAND
+}
+
+/// The evaluation clamped to the range of evaluations, between the bands of proved wins.
 #[must_use]
 #[inline]
 pub const fn clamp_evaluation(score: Score) -> Score {
-    const LIMIT: Score = MATE_BAND - 1;
+    const LIMIT: Score = TB_BAND - 1;
     if score > LIMIT {
         LIMIT
     } else if score < -LIMIT {

@@ -20,12 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import libraries
 
-with libraries.needed():
-    import chess
-    import chess.engine
+chess = libraries.Library("chess", "chess.engine")
 
 POSITIONS = [
-    chess.STARTING_FEN,
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
     "6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1",
@@ -138,6 +136,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--engine", default="target/release/cairn")
     args = parser.parse_args()
+    libraries.load()
     complaints = Complaints()
     logging.getLogger("chess.engine").addHandler(complaints)
     failed = passed = 0

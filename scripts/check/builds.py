@@ -11,6 +11,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -70,8 +71,11 @@ def search_all(program, instructions, args):
     )
 
     def send(line):
-        process.stdin.write(line + "\n")
-        process.stdin.flush()
+        try:
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            raise SystemExit(f"{program} has ended before '{line}'") from None
 
     def search(position):
         send("ucinewgame")
@@ -106,6 +110,13 @@ def main():
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--instruction-sets", action="store_true", help="with each set of vector instructions, and the bench")
     args = parser.parse_args()
+    for program in args.programs:
+        command = shlex.split(program)
+        if not command or not shutil.which(command[0]):
+            parser.error(f"there is no program '{program}'")
+    for option in args.option:
+        if "=" not in option:
+            parser.error(f"--option is written NAME=VALUE, not '{option}'")
     runs = [(program, None) for program in args.programs]
     if args.instruction_sets:
         sets = [available(program) for program in args.programs]

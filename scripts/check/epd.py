@@ -18,9 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import libraries
 
-with libraries.needed():
-    import chess
-    import chess.engine
+chess = libraries.Library("chess", "chess.engine")
 
 
 def arguments():
@@ -52,6 +50,7 @@ def positions(path):
 
 def main():
     args = arguments()
+    libraries.load()
     limit = chess.engine.Limit(nodes=args.nodes) if args.nodes else chess.engine.Limit(time=args.time)
     suite = list(positions(args.suite))
     solved, start = 0, time.perf_counter()

@@ -11,10 +11,12 @@ import math
 import random
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,9 +24,13 @@ from xml.etree import ElementTree
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import arena
+import gamefiles
 import ladder
 import levels
 import wdl
+
+import chess
+import numpy as np
 
 OPENINGS = arena.OPENINGS.read_text().splitlines()
 
@@ -127,19 +133,53 @@ class Games(unittest.TestCase):
 
 
 class Libraries(unittest.TestCase):
-    def test_a_missing_one_is_named_and_matches_need_none(self) -> None:
-        scripts = arena.SCRIPTS
-        needy = [scripts / name for name in ("ladder.py", "levels.py", "wdl.py", "check/speed.py", "check/play.py")]
-        for script in [*needy, scripts / "arena.py"]:
-            # Without site, nothing but the standard library is found.
-            command = [sys.executable, "-S", str(script), "--help"]
-            result = subprocess.run(command, capture_output=True, text=True)
-            if script in needy:
-                self.assertEqual(result.returncode, 2)
-                said = rf"^{script.name} needs the Python library \w+: .* -m pip install -r .*requirements\.txt\n$"
-                self.assertRegex(result.stderr, said)
-            else:
-                self.assertEqual((result.returncode, result.stderr), (0, ""))
+    def run_bare(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        # Without site, nothing but the standard library is found.
+        command = [sys.executable, "-S", str(arena.SCRIPTS / name), *arguments]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def test_a_missing_one_is_named_before_anything_is_done_and_help_needs_none(self) -> None:
+        needy = {
+            "ladder.py": [],
+            "levels.py": [],
+            "wdl.py": ["none.pgn"],
+            "check/analysis.py": [],
+            "check/epd.py": ["none.epd"],
+            "check/play.py": [],
+            "check/speed.py": ["a", "b"],
+        }
+        for name, arguments in needy.items():
+            result = self.run_bare(name, *arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            said = rf"^{Path(name).name} needs the Python library \w+: .* -m pip install -r .*requirements\.txt\n$"
+            self.assertRegex(result.stderr, said)
+        for name in [*needy, "arena.py"]:
+            result = self.run_bare(name, "--help")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertIn("usage: ", result.stdout)
+
+
+class Arguments(unittest.TestCase):
+    def test_wrong_ones_are_told_with_the_usage(self) -> None:
+        folder = str(arena.ROOT / "target/no-chain")
+        for command, code, said in [
+            (["train/chain.sh"], 2, "needs a folder"),
+            (["train/chain.sh", "--small"], 2, "needs a folder"),
+            (["train/chain.sh", "--smal", folder], 2, "no option --smal"),
+            (["train/chain.sh", folder, "two"], 2, "threads"),
+            (["train/chain.sh", "-h"], 0, "chain.sh FOLDER"),
+            (["train/chain.sh", "--small", "--help"], 0, "chain.sh FOLDER"),
+            (["check/builds.py", "/nonexistent"], 2, "no program '/nonexistent'"),
+            (["check/builds.py", sys.executable, "--option", "Hash"], 2, "NAME=VALUE"),
+        ]:
+            interpreter = "bash" if command[0].endswith(".sh") else sys.executable
+            result = subprocess.run(
+                [interpreter, str(arena.SCRIPTS / command[0]), *command[1:]], capture_output=True, text=True, timeout=60
+            )
+            self.assertEqual(result.returncode, code, command)
+            self.assertIn(said, result.stdout + result.stderr)
+            self.assertNotIn("Traceback", result.stderr)
+        self.assertFalse(Path(folder).exists())
 
 
 class Records(unittest.TestCase):
@@ -168,50 +208,161 @@ class Records(unittest.TestCase):
         self.assertRegex(ladder.label_of(other), r"^matches\.py [0-9a-f]{4}$")
 
 
+def game_file(games: list[tuple[int, int, list[chess.Move], int]]) -> bytes:
+    """A file of games that were played at random, from the numbers of both back ranks, with two moves of an opening
+    and scores from white's view that count up, and half points for white."""
+    text = b"CairnGam" + struct.pack("<HH", 2, 64) + bytes(52)
+    for number, (white, black, moves, result) in enumerate(games):
+        board, words = chess960(white, black), []
+        for ply, move in enumerate(moves):
+            # Rows from rank 8 down, and castling as the king taking its own rook, as python-chess has it, too.
+            squares = [16 * (7 - chess.square_rank(square)) + chess.square_file(square) for square in move_squares(move)]
+            kind = move.promotion - chess.KNIGHT if move.promotion else 0
+            words.append(struct.pack("<H", squares[0] | squares[1] << 7 | kind << 14))
+            words[-1] += struct.pack("<h", ply) if ply >= 2 else b""
+            board.push(move)
+        ending = 4 if result == 1 else 0
+        head = struct.pack("<HHBBHB", white, black, result, ending, len(moves) - 2, 2)
+        block = struct.pack("<I", number), head + b"".join(words)
+        text += block[0] + struct.pack("<I", zlib.crc32(b"".join(block))) + block[1]
+    return text
+
+
+def move_squares(move: chess.Move) -> tuple[int, int]:
+    return move.from_square, move.to_square
+
+
+def chess960(white: int, black: int) -> chess.Board:
+    """The start with these back ranks."""
+    ranks = [chess.Board.from_chess960_pos(number).fen().split("/")[-1].split()[0] for number in (white, black)]
+    return chess.Board(f"{ranks[1].lower()}/pppppppp/8/8/8/8/PPPPPPPP/{ranks[0]} w KQkq - 0 1", chess960=True)
+
+
+class GameFiles(unittest.TestCase):
+    def test_positions_are_those_that_were_searched(self) -> None:
+        choose, games = random.Random(3), []
+        for white, black in ((518, 518), *((choose.randrange(960), choose.randrange(960)) for _ in range(30))):
+            board = chess960(white, black)
+            while board.ply() < 200 and not board.is_game_over():
+                moves = list(board.legal_moves)
+                rare = [m for m in moves if board.is_castling(m) or board.is_en_passant(m) or m.promotion]
+                board.push(choose.choice(rare or moves))
+            games.append((white, black, board.move_stack, choose.randrange(3)))
+        worth = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9, chess.KING: 0}
+        rare: set[str] = set()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "games.bin"
+            path.write_bytes(game_file(games))
+            self.assertTrue(gamefiles.is_game_file(path))
+            read = list(gamefiles.read(path))
+            self.assertEqual(len(read), len(games))
+            for (white, black, moves, result), found in zip(games, read):
+                self.assertEqual(found.result, (2 - result, result))
+                board, plies = chess960(white, black), iter(found.plies)
+                for ply, move in enumerate(moves):
+                    if ply >= 2:
+                        material = sum(worth[piece.piece_type] for piece in board.piece_map().values())
+                        score = ply if board.turn else -ply
+                        self.assertEqual(next(plies), gamefiles.Ply(score, material, board.turn))
+                    rare |= {"castling"} if board.is_castling(move) else set()
+                    rare |= {"en passant"} if board.is_en_passant(move) else set()
+                    rare |= {"promotion"} if move.promotion else set()
+                    board.push(move)
+                self.assertIsNone(next(plies, None))
+            self.assertEqual(rare, {"castling", "en passant", "promotion"})
+            # One that is being written has no whole last game; damage is told with its place.
+            whole = path.read_bytes()
+            path.write_bytes(whole[:-1])
+            self.assertEqual(len(list(gamefiles.read(path))), len(games) - 1)
+            path.write_bytes(whole[:100] + b"?" + whole[101:])
+            with self.assertRaisesRegex(arena.Trouble, "games.bin, at byte 64: the checksum"):
+                list(gamefiles.read(path))
+            path.write_bytes(b"CairnGam")
+            with self.assertRaisesRegex(arena.Trouble, "no file of games"):
+                list(gamefiles.read(path))
+
+
 class Chances(unittest.TestCase):
-    def count(self, *games: str, player: str = "") -> tuple[wdl.Counts, int]:
+    def read(self, *games: str, player: str = "") -> wdl.Positions:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "games.pgn"
             path.write_text("".join(games))
-            return wdl.count([path], player)
+            return wdl.read_pgn([path], player)
+
+    def scored(self, *games: str, player: str = "") -> list[tuple[int, int]]:
+        """Scores with half points."""
+        positions = self.read(*games, player=player)
+        return sorted(zip(positions.score.tolist(), positions.result.tolist()))
 
     def test_scores_go_with_the_side_that_has_moved(self) -> None:
         black_first = '[FEN "4k3/8/8/8/8/8/8/4K3 b - - 0 1"]'
         for tag, whites in (("", True), ('[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 1"]', True), (black_first, False)):
-            counts, number = self.count(bare_pgn(SCORED, "1-0", *filter(None, [tag])), bare_pgn(SCORED, "1/2-1/2"))
+            found = self.scored(bare_pgn(SCORED, "1-0", *filter(None, [tag])), bare_pgn(SCORED, "1/2-1/2"))
             first, second = (2, 0) if whites else (0, 2)
-            won = {(10, first): 1, (-20, second): 1, (30, first): 1}
-            self.assertEqual((counts, number), ({**won, (10, 1): 1, (-20, 1): 1, (30, 1): 1}, 2))
-        self.assertEqual(self.count(bare_pgn(SCORED, "1-0"), player="OLD"), ({(-20, 0): 1}, 1))
+            won = [(10, first), (-20, second), (30, first)]
+            self.assertEqual(found, sorted([*won, (10, 1), (-20, 1), (30, 1)]))
+        self.assertEqual(self.scored(bare_pgn(SCORED, "1-0"), player="OLD"), [(-20, 0)])
 
     def test_moves_without_comments_are_moves(self) -> None:
         text = "{start} 1. d4 1... d5 2. c4 {book} c6 {+0.40/8 1s} 3. O-O-O 0-0 4.e8=Q+ {+M5/9 1s} Kd7! {-0.50/9 1s}"
-        self.assertEqual(self.count(bare_pgn(text, "0-1")), ({(40, 2): 1, (-50, 2): 1}, 1))
+        self.assertEqual(self.scored(bare_pgn(text, "0-1")), [(-50, 2), (40, 2)])
 
     def test_games_that_say_nothing_are_left_out(self) -> None:
         ends = ("time forfeit", "illegal move", "abandoned", "adjudication", "normal")
         games = [bare_pgn(SCORED, "1-0", f'[Termination "{end}"]') for end in ends]
-        self.assertEqual(self.count(*games, bare_pgn(SCORED, "*"))[1], 2)
+        self.assertEqual(self.read(*games, bare_pgn(SCORED, "*")).games, 2)
         # One that was broken off within a comment does not take the next one with it.
-        self.assertEqual(self.count(bare_pgn("1. e4 {+0.1", "*"), bare_pgn(SCORED, "1-0"))[1], 1)
+        self.assertEqual(self.read(bare_pgn("1. e4 {+0.1", "*"), bare_pgn(SCORED, "1-0")).games, 1)
 
-    def test_constants_are_found_again(self) -> None:
-        for centre, slope in ((120, 50), (60, 90), (200, 31)):
-            counts: wdl.Counts = wdl.Counter()
-            for score in range(-400, 401, wdl.BIN):
-                win, loss = wdl.chance(score, centre, slope), wdl.chance(-score, centre, slope)
-                for result, share in ((2, win), (1, 1 - win - loss), (0, loss)):
-                    counts[score, result] = round(10_000 * share)
-            found = wdl.fit(counts)
-            self.assertTrue(abs(found[0] - centre) <= 1 and abs(found[1] - slope) <= 1, found)
+    TABLE = wdl.Table(np.array([np.linspace(200, 60, len(wdl.MATERIALS)), np.linspace(30, 110, len(wdl.MATERIALS))], int))
 
-    def test_what_the_program_cannot_reckon_is_known(self) -> None:
-        source = next(arena.ROOT.glob("uci/src/**/wdl.rs")).read_text()
-        names = ("CENTRE", "SLOPE", "DECIDED", "LARGEST_EXPONENT")
-        values = [int(re.search(rf"const {name}: i32 = (\d+);", source)[1]) for name in names]
-        self.assertEqual(values[2:], [wdl.DECIDED, wdl.LARGEST_EXPONENT])
-        self.assertTrue(wdl.can_be_reckoned(*values[:2]))
-        self.assertFalse(wdl.can_be_reckoned(120, 36))
+    def played_by(self, table: wdl.Table) -> wdl.Positions:
+        """Positions, each a game of its own, whose results are those of a table."""
+        choose = np.random.default_rng(1)
+        score, material = choose.integers(-400, 401, 300_000), choose.integers(0, 79, 300_000)
+        positions = wdl.Positions(score, material, np.zeros_like(score), np.arange(len(score)))
+        loss, draw, _ = table.chances(positions)
+        lot = choose.random(len(score))
+        return wdl.Positions(score, material, (lot > loss).astype(int) + (lot > loss + draw), positions.game)
+
+    def test_a_table_is_found_again(self) -> None:
+        found = wdl.fit_table(self.played_by(self.TABLE))
+        self.assertLess(np.abs(found.rows / self.TABLE.rows - 1).max(), 0.1, found)
+
+    def test_games_with_more_nodes_make_it_sharper(self) -> None:
+        rows = self.TABLE.rows
+        deep = self.played_by(wdl.Table(np.array([rows[0], rows[1] // 2])))
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            found = wdl.sharpened(self.TABLE, deep)
+        self.assertRegex(said.getvalue(), r"0\.(49|50) times")
+        self.assertTrue((found.rows[0] == rows[0]).all())
+        self.assertLess(np.abs(found.rows[1] - rows[1] / 2).max(), 4, found)
+
+    def test_what_is_shown_as_one_is_an_even_chance(self) -> None:
+        played = self.played_by(self.TABLE)
+        even, error = wdl.even_chance(self.TABLE.shown(played), drawings=20)
+        self.assertTrue(abs(even - 100) < 3 and 0 < error < 5, (even, error))
+        half = wdl.Positions(played.score // 2, played.material, played.result, played.game)
+        self.assertTrue(abs(wdl.even_chance(self.TABLE.shown(half), drawings=0)[0] - 50) < 15)
+
+    def test_the_program_reckons_alike(self) -> None:
+        """By the table that it was built with: `cairn eval` shows the score in both units, and the chances."""
+        self.assertTrue(arena.RELEASE.exists(), "cargo build --release makes the program")
+        table = wdl.read_table()
+        for fen, material in (
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 78),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 1", 75),
+            ("4k3/pp3ppp/8/3p4/8/8/PPP2PPP/2R1K3 b - - 0 1", 17),
+            ("8/5k2/8/4p3/4P3/3K4/5P2/8 w - - 0 1", 3),
+        ):
+            said = subprocess.run([arena.RELEASE, "eval", fen], capture_output=True, text=True, check=True).stdout
+            shown = float(re.search(r"Evaluation +([+-]\S+)", said)[1])
+            own = int(re.search(r"Own units +([+-]\d+)", said)[1])
+            positions = wdl.positions_of([(own, material, 0, 0)])
+            self.assertEqual(100 * shown, table.shown(positions).score[0], said)
+            told = re.search(r"white wins (\S+) %, drawn (\S+) %, black wins (\S+) %", said).groups()
+            for percent, share in zip(told, table.chances(positions)[::-1, 0]):
+                self.assertLess(abs(float(percent) - 100 * share), 0.21, said)
 
 
 class Levels(unittest.TestCase):

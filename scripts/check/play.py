@@ -23,9 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import libraries
 
-with libraries.needed():
-    import chess
-    import chess.engine
+chess = libraries.Library("chess", "chess.engine")
 
 
 def arguments():
@@ -145,6 +143,7 @@ def match(style, args):
 
 def main():
     args = arguments()
+    libraries.load()
     styles = args.styles.split(",") if args.styles else [None]
     for program in (args.engine, args.opponent):
         if not shutil.which(program):

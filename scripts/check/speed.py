@@ -24,9 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import arena
 import libraries
 
-with libraries.needed():
-    import chess
-    import chess.engine
+chess = libraries.Library("chess", "chess.engine")
 
 # From games of the engine against itself: openings, middlegames, endgames.
 POSITIONS = (
@@ -107,6 +105,7 @@ def compare(engines, fens, args):
 
 def main():
     args = arguments()
+    libraries.load()
     try:
         fens = read_positions(args.positions) if args.positions else POSITIONS
         if not fens or args.rounds < 1 or args.seconds <= 0:

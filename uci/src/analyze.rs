@@ -20,6 +20,7 @@ use crate::session::messages::{
 use crate::session::network;
 use crate::session::options::Settings;
 use crate::session::plan;
+use crate::session::tables::{self, Chosen};
 use crate::session::worker::Worker;
 
 /// What an analysis finds, in the order in which it is found.
@@ -56,6 +57,19 @@ pub struct End {
 /// # Errors
 /// When one of the root moves is illegal, the network of the options cannot be read, or a thread cannot be started.
 pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Analysis> {
+    analyze_with(position, limits, options, &tables::chosen(&mut options.syzygy_path.clone()))
+}
+
+/// The same with endgame tables that were read before, as many searches share them.
+///
+/// # Errors
+/// As for [`analyze`].
+pub fn analyze_with(
+    position: &Board,
+    limits: &Go,
+    options: &Settings,
+    Chosen { tables, remarks }: &Chosen,
+) -> Result<Analysis> {
     let started = Instant::now();
     let loaded =
         network::chosen(&mut options.eval_file.clone()).map_err(|refusal| anyhow!(refusal))?;
@@ -91,7 +105,7 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
             loaded,
         },
         board: position.clone(),
-        limits: plan::engine_limits(options, limits, search_moves),
+        limits: plan::engine_limits(options, limits, search_moves, tables.as_ref()),
         soft: time_limits.soft,
         timed: time_limits.hard.is_some(),
         started,
@@ -106,7 +120,12 @@ pub fn analyze(position: &Board, limits: &Go, options: &Settings) -> Result<Anal
         worker,
         control,
         deadline: time_limits.hard.map(|hard| (started + hard).max(Instant::now() + SHORTEST)),
-        found: plan::remark_on_limits(limits, &clock).map(Finding::Note).into_iter().collect(),
+        found: remarks
+            .iter()
+            .cloned()
+            .chain(plan::remark_on_limits(limits, &clock))
+            .map(Finding::Note)
+            .collect(),
         has_ended: false,
     })
 }
@@ -199,7 +218,8 @@ impl Iterator for Analysis {
                     | Event::Failed(_)
                     | Event::HashKept(_)
                     | Event::Signature(_)
-                    | Event::Loaded(_),
+                    | Event::Loaded(_)
+                    | Event::TablesLoaded { .. },
                 ) => {}
             }
         }

@@ -11,21 +11,24 @@
 //! protocol/parse       text to commands; the only importer of vampirc_uci
 //! protocol/reply       what the engine says, as types and text
 //! protocol/notation    SAN and scores
+//! protocol/san         moves read in all spellings of SAN
 //! protocol/mod
 //!
 //! signature            the short bench that tells builds apart
-//! openings             opening positions for testing
 //!
 //! session/files        the files that options name
+//! openings             opening positions for testing
 //! session/messages     what the threads say to each other
 //! session/reader       standard input, a thread
 //! session/writer       standard output, a thread
 //! session/game         the position and the moves before it
+//! session/table        fitted numbers, read at compile time
 //! session/level        UCI_Elo to nodes and overlooked moves
-//! session/wdl          scores to win, draw and loss chances
+//! session/wdl          scores as they are shown; win, draw and loss chances
 //! session/clock        clocks to time limits
 //! session/options      the table of options and their values
 //! session/network      the network that evaluates, read from a file
+//! session/tables       the endgame tables, read from folders
 //! session/plan         a `go` with the options to limits
 //! session/log          the option Debug Log File, a thread
 //! session/views        bench, perft, d, eval and help as text
@@ -38,6 +41,7 @@
 //! session/mod          the threads put together
 //!
 //! analyze              a search as a function with typed lines
+//! report/...           analysis for people and programs: PGN, positions, records
 //! games/...            games against itself: files of games, makers, merging, statistics
 //!
 //! cli/...              the command line, a file for each command
@@ -58,5 +62,6 @@ pub mod cli;
 pub mod games;
 pub mod openings;
 pub mod protocol;
+pub mod report;
 pub mod session;
 pub mod signature;

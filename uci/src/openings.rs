@@ -4,7 +4,7 @@
 //! is much better. The same request gives the same positions on every machine and with every later
 //! version: the judge is the historical search, which never changes.
 
-use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
@@ -14,6 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::protocol::{OpeningsRequest, quote};
+use crate::session::files::read_text;
 
 /// How many random moves are played.
 const PLIES: usize = 8;
@@ -26,6 +27,9 @@ const JUDGE_NODES: u64 = 5000;
 
 /// How many positions are tried for one that is kept. Most books need two or three.
 const TRIES: usize = 1000;
+
+/// The longest book that is read, in bytes.
+const MAX_BOOK: u64 = 1 << 30;
 
 /// Prints the positions that are asked for, one to a line, until `stop` is set.
 ///
@@ -62,7 +66,8 @@ pub fn generate(
 
 /// The positions of a book.
 fn read_book(file: &str) -> Result<Vec<Board>> {
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", quote(file)))?;
+    let text = read_text(Path::new(file), MAX_BOOK)
+        .with_context(|| format!("cannot read {}", quote(file)))?;
     let boards = text
         .lines()
         .enumerate()

@@ -273,6 +273,13 @@ impl Board {
         self.list(side).of(kind).count_ones()
     }
 
+    /// The number of all pieces, kings included.
+    #[must_use]
+    #[inline]
+    pub fn piece_count(&self) -> u32 {
+        self.lists.iter().map(|list| list.all().count_ones()).sum()
+    }
+
     /// Whose turn it is.
     #[must_use]
     #[inline]

@@ -37,6 +37,15 @@ impl Board {
             .count()
     }
 
+    /// Whether any position has occurred twice since the last capture or pawn move.
+    #[must_use]
+    pub fn has_repeated(&self) -> bool {
+        let reversible = usize::from(self.halfmove_clock).min(self.history.len());
+        let before = &self.history[self.history.len() - reversible..];
+        let keys = || before.iter().map(|undo| undo.keys).chain([self.keys]);
+        keys().enumerate().any(|(i, key)| keys().skip(i + 1).any(|later| later == key))
+    }
+
     /// Whether a search `ply` half-moves below its root should score a draw by repetition: the position
     /// occurred before within the search, or twice in all.
     #[must_use]

@@ -103,12 +103,14 @@ mod tests {
         for length in 0..bytes.len() {
             assert!(Network::from_bytes(&bytes[..length]).is_err(), "cut at {length}");
         }
-        // The generation, at byte 36, is all that a header may have in several ways.
-        for byte in (0..bytes.len()).filter(|byte| !(36..40).contains(byte)) {
+        for byte in 0..bytes.len() {
             let mut wrong = bytes.clone();
             wrong[byte] ^= 1 << (byte % 8);
             assert!(Network::from_bytes(&wrong).is_err(), "wrong at {byte}");
         }
+        let older = [b"CAIRNNN1", &bytes[8..]].concat();
+        assert_eq!(Network::from_bytes(&older), Err(NetworkError::Version('1')));
+        assert_eq!(Network::from_bytes(b"CAIRNNNx"), Err(NetworkError::Foreign));
         let longer = [&bytes[..], &[0]].concat();
         let error = NetworkError::Length { found: bytes.len() + 1, expected: bytes.len() };
         assert_eq!(Network::from_bytes(&longer), Err(error));

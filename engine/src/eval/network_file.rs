@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! bytes  what (little-endian)
-//! 0      magic CAIRNNN1
+//! 0      magic CAIRNNN2, the last letter being the version of the format
 //! 8      u32: length of the header (64), inputs (768), hidden N, buckets B, QA (255), QB (64),
 //!        scale (400), generation
-//! 40     u64: FNV-1a of all bytes after the header
+//! 40     u64: FNV-1a of all other bytes of the file
 //! 48     zeros
 //! 64     i16 [768][N] columns, times QA
 //!        i16 [N]      what the sums begin with, times QA
@@ -13,10 +13,13 @@
 //!        i32 [B]      what the outputs begin with, times QA * QB
 //! ```
 //!
+//! The checksum of format 1 left the header out; it is not read any more.
+//!
 //! Nothing of the crate is imported here, as the build script reads the network that is built in by the same
 //! code.
 
 use std::fmt;
+use std::ops::Range;
 
 /// The inputs of one side: own and enemy pieces, six kinds, 64 squares.
 pub const INPUTS: usize = 2 * 6 * 64;
@@ -43,8 +46,10 @@ pub const LARGEST_OUTPUT_SUM: i32 = i32::MAX / (QA * QA);
 pub const LONGEST_FILE: usize =
     HEADER + 2 * (INPUTS + 1) * MOST_HIDDEN + 4 * (MOST_HIDDEN + 1) * MOST_BUCKETS;
 
-const MAGIC: [u8; 8] = *b"CAIRNNN1";
+const MAGIC: [u8; 8] = *b"CAIRNNN2";
 const HEADER: usize = 64;
+/// Where in the header the checksum stands.
+const CHECKSUM: Range<usize> = 40..48;
 
 /// A network in whole numbers, its sizes and weights in range.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,6 +69,8 @@ pub struct Network {
 pub enum NetworkError {
     /// Other first bytes than a network's.
     Foreign,
+    /// A network in another version of the format, which this letter stands for.
+    Version(char),
     /// Fewer or more bytes than the header says; no header without 64.
     Length {
         /// How many there are.
@@ -80,7 +87,7 @@ pub enum NetworkError {
         /// What it should be.
         expected: &'static str,
     },
-    /// The bytes after the header are not those that were written.
+    /// The bytes are not those that were written.
     Checksum,
     /// A weight that is too large for 16-bit sums.
     Weight {
@@ -99,6 +106,10 @@ impl fmt::Display for NetworkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NetworkError::Foreign => f.write_str("not a network of Cairn"),
+            NetworkError::Version(found) => {
+                let [.., expected] = MAGIC.map(char::from);
+                write!(f, "a network in format {found}, while this program reads format {expected}")
+            }
             NetworkError::Length { found, expected } => {
                 write!(f, "{found} bytes long instead of {expected}")
             }
@@ -165,8 +176,12 @@ impl Network {
     /// # Errors
     /// If they are not one, to the last byte.
     pub fn from_bytes(bytes: &[u8]) -> Result<Network, NetworkError> {
-        if !bytes.starts_with(&MAGIC) {
-            return Err(NetworkError::Foreign);
+        match bytes.split_at_checked(MAGIC.len()) {
+            Some((magic, _)) if magic == MAGIC => {}
+            Some(([name @ .., version @ b'0'..=b'9'], _)) if MAGIC.starts_with(name) => {
+                return Err(NetworkError::Version(char::from(*version)));
+            }
+            _ => return Err(NetworkError::Foreign),
         }
         let Some((header, payload)) = bytes.split_at_checked(HEADER) else {
             return Err(NetworkError::Length { found: bytes.len(), expected: HEADER });
@@ -199,7 +214,7 @@ impl Network {
             return Err(NetworkError::Length { found: bytes.len(), expected: HEADER + expected });
         }
         let checksum = u64::from(number(8)) | u64::from(number(9)) << 32;
-        if fnv1a(payload) != checksum {
+        if file_checksum(header, payload.iter().copied()) != checksum {
             return Err(NetworkError::Checksum);
         }
         let (columns, rest) = payload.split_at(lengths[0]);
@@ -226,13 +241,20 @@ impl Network {
     /// The checksum in its file.
     #[must_use]
     pub fn checksum(&self) -> u64 {
-        checksum(self.payload())
+        file_checksum(&self.header(), self.payload())
     }
 
     /// The bytes of the file.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let payload: Vec<u8> = self.payload().collect();
+        let mut bytes = self.header();
+        bytes[CHECKSUM].copy_from_slice(&self.checksum().to_le_bytes());
+        bytes.extend(self.payload());
+        bytes
+    }
+
+    /// The header of the file, without the checksum.
+    fn header(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for number in [
             HEADER as u32,
@@ -246,9 +268,7 @@ impl Network {
         ] {
             bytes.extend(number.to_le_bytes());
         }
-        bytes.extend(fnv1a(&payload).to_le_bytes());
         bytes.resize(HEADER, 0);
-        bytes.extend(payload);
         bytes
     }
 
@@ -326,6 +346,12 @@ fn check_range(layer: &'static str, weights: &[i16], largest: i16) -> Result<(),
         Some(index) => Err(NetworkError::Weight { layer, index, value: i32::from(weights[index]) }),
         None => Ok(()),
     }
+}
+
+/// The checksum of a file with this header, whatever checksum stands in it.
+fn file_checksum(header: &[u8], payload: impl Iterator<Item = u8>) -> u64 {
+    let around = header[..CHECKSUM.start].iter().chain(&header[CHECKSUM.end..]);
+    checksum(around.copied().chain(payload))
 }
 
 /// A checksum of 64 bits. Source: <https://en.wikipedia.org/wiki/Fowler-Noll-Vo_hash_function>.

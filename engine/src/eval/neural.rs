@@ -11,12 +11,11 @@
 //! Sources: <https://www.chessprogramming.org/NNUE#Accumulator>; lazy updates and the cache by the king's
 //! place ("Finny tables", after the author of Koivisto) as in many engines.
 
-use super::Evaluator;
 use super::network::{self, Network, NetworkError, feature, turn};
+use super::{Damping, Evaluator};
 use crate::board::{Board, Observer};
 use crate::machine::network::{Block, Kernels, LANES};
 use crate::moves::Move;
-use crate::params;
 use crate::piece::{Kind, Piece, Side};
 use crate::score::{Score, clamp_evaluation};
 use crate::square::Square;
@@ -389,17 +388,6 @@ impl Observer for Neural {
     }
 }
 
-/// A score with a lead beyond a bound taken in part only. What a network says of won positions is uncertain by
-/// whole pieces; in full it would make the search's margins cut off the way to mate.
-#[inline]
-fn damped(score: Score) -> Score {
-    let beyond = score.abs() - params::won_eval();
-    if beyond <= 0 {
-        return score;
-    }
-    score.signum() * (params::won_eval() + beyond / params::won_eval_divisor())
-}
-
 impl Evaluator for Neural {
     type Weights = Arc<PackedNetwork>;
 
@@ -423,7 +411,7 @@ impl Evaluator for Neural {
             return score;
         }
         let score = self.output(board, self.network.bucket(board, 0));
-        let score = clamp_evaluation(damped(score));
+        let score = clamp_evaluation(Damping::of_networks().damped(score));
         self.plies[self.now].scores[us] = Some(score);
         score
     }
@@ -434,6 +422,7 @@ mod tests {
     use super::network::{INPUTS, evaluate_reference};
     use super::*;
     use crate::machine::instructions::InstructionSet;
+    use crate::params;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -625,18 +614,13 @@ mod tests {
     }
 
     #[test]
-    fn great_leads_count_in_part_and_evaluations_stay_below_mates() {
+    fn evaluations_stay_below_mates() {
         let bound = params::won_eval();
-        for score in [0, 1, bound - 1, bound] {
-            assert_eq!((damped(score), damped(-score)), (score, -score));
-        }
-        let more = damped(bound + 400);
-        assert!(more > bound && more < bound + 400 && damped(-bound - 400) == -more);
         let extreme = Network::new(0, vec![0; INPUTS * 8], vec![0; 8], vec![0; 16], vec![i32::MAX]);
         let network = PackedNetwork::new(extreme.unwrap());
         let board = Board::startpos();
         let score = Neural::of(&board, &network).evaluate(&board);
-        assert!(score > bound && score < crate::score::MATE_BAND, "{score}");
+        assert!(score > bound && score < crate::score::TB_BAND, "{score}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Pseudo-legal moves in micro-Max's order, and the legality of a single move.
 
 use super::legal::{ChecksAndPins, castling_is_legal};
-use crate::attack::{at, attacks, line_step, on_board, steps};
+use crate::attack::{at, attacks, line_step, on_board, reaches, steps};
 use crate::board::Board;
 use crate::moves::{Move, MoveList};
 use crate::piece::{Kind, Piece, Side};
@@ -144,14 +144,48 @@ fn pushes(board: &Board, us: Side, from: u8, to: u8) -> bool {
     empty(once) && (to == once || twice)
 }
 
-/// Whether a legal move gives check, directly, as the piece that a pawn becomes, or by discovery. May be
-/// wrong for castling and en passant: good enough for pruning and ordering, not for the rules.
+/// Whether castling gives check: by the rook on its new square, or on the home row by a slider behind it.
+fn castling_gives_check(board: &Board, mv: Move) -> bool {
+    let us = board.side_to_move();
+    let squares = board.squares();
+    let target = board.king(us.other()).raw();
+    let (king, rook) = (mv.from().raw(), mv.to().raw());
+    let (king_to, rook_to) = Board::castled_squares(us, rook > king);
+    // What stands on a square after the move.
+    let after = |square: u8| match square {
+        _ if square == king_to => at(squares, king),
+        _ if square == rook_to => at(squares, rook),
+        _ if square == king || square == rook => 0,
+        _ => at(squares, square),
+    };
+    if target >> 4 != rook_to >> 4 {
+        return attacks(squares, at(squares, rook), rook_to, target, |square| {
+            square == king || square == rook
+        });
+    }
+    // Seen from the king, to both sides.
+    [1, -1].into_iter().any(|step: i8| {
+        let outwards = (1..8).map(|count| target.wrapping_add_signed(step * count));
+        let first =
+            outwards.take_while(|&square| on_board(square)).find(|&square| after(square) != 0);
+        first.is_some_and(|square| {
+            let piece = after(square);
+            piece & us.bit() != 0 && piece & 7 > Kind::King as u8 && reaches(piece, square, target)
+        })
+    })
+}
+
+/// Whether a legal move gives check, directly, as the piece that a pawn becomes, by castling, or by discovery.
+/// May be wrong for en passant: good enough for pruning and ordering, not for the rules.
 #[must_use]
 pub fn gives_check(board: &Board, mv: Move) -> bool {
     let us = board.side_to_move();
     let squares = board.squares();
     let king = board.king(us.other()).raw();
     let (from, to) = (mv.from().raw(), mv.to().raw());
+    if board.is_castling(mv) {
+        return castling_gives_check(board, mv);
+    }
     let placed = if board.is_promotion(mv) {
         Piece::new(us, mv.promotion_kind()).raw()
     } else {

@@ -11,6 +11,7 @@ use super::exchange::{Exchange, OwnTt};
 use super::history::Histories;
 use super::root_lines::{Found, RootLine, Standing};
 use super::speaker::Speaker;
+use super::tables::SearchTables;
 use super::team::{Member, Team};
 use super::thread::Thread;
 use super::tt::{Bound, CairnTable, SharedTt, TtView};
@@ -48,6 +49,7 @@ struct Task<'a, E: Evaluator> {
     limits: &'a Limits,
     /// The root moves to search.
     wanted: &'a [Move],
+    tables: Option<&'a SearchTables<'a>>,
 }
 
 /// The threads that search.
@@ -111,7 +113,7 @@ impl Cairn {
         answer: &mut dyn FnMut(&Outcome),
     ) -> Outcome {
         self.tables.iter_mut().for_each(CairnTable::next_generation);
-        let wanted = wanted_moves(board, limits);
+        let mut wanted = wanted_moves(board, limits);
         // A weakened search is always the same, so it has one thread.
         let helpers = if limits.quiet_percent.is_some() { 0 } else { self.helpers.len() };
         if wanted.is_empty() {
@@ -120,7 +122,11 @@ impl Cairn {
             answer(&outcome);
             return outcome;
         }
-        let task = Task::<E> { board, weights, limits, wanted: &wanted };
+        let tables = SearchTables::new(board, limits, control);
+        if let Some(tables) = &tables {
+            tables.sort(&mut wanted);
+        }
+        let task = Task::<E> { board, weights, limits, wanted: &wanted, tables: tables.as_ref() };
         let mut speaker = Speaker::new(limits, control, sink);
         if self.tables.len() > 1 && helpers > 0 {
             self.search_deterministic(&task, control, &mut speaker, answer)
@@ -188,6 +194,10 @@ impl Cairn {
         let threads = self.tables.len();
         let team = Team::deterministic(control, task.limits.nodes);
         let exchange = Exchange::new(threads);
+        // The hits of helpers in endgame tables are not told: how many there are by now is chance.
+        let uncounted = Control::new();
+        let endgame_tables = task.tables.map(|tables| tables.counting_for(&uncounted));
+        let helpers_task = &Task::<E> { tables: endgame_tables.as_ref(), ..*task };
         let tables = &self.tables;
         let (histories, helpers) = (&mut *self.histories, &mut self.helpers);
         // All helpers are there before any of them begins, or none begins.
@@ -203,7 +213,7 @@ impl Cairn {
                         let _leave = exchange.leave_on_drop(number);
                         let histories = histories.get_or_insert_with(Histories::new);
                         let tt = OwnTt::new(&tables[number], exchange, number);
-                        task.search(tt, histories, member, &mut Silence);
+                        helpers_task.search(tt, histories, member, &mut Silence);
                     }
                 };
                 match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) {
@@ -260,6 +270,7 @@ impl<E: Evaluator> Task<'_, E> {
         if member.leads() {
             thread.cap = self.limits.leader_nodes.unwrap_or(u64::MAX);
         }
+        thread.tables = self.tables;
         Deepening::new(thread, self.limits, self.wanted).run(listener)
     }
 
@@ -272,6 +283,7 @@ impl<E: Evaluator> Task<'_, E> {
             // The line that was told last has to show the move.
             speaker.hear(1, best, Bound::Exact, standing);
         }
+        let using = self.limits.tables.as_ref();
         Outcome {
             best: best.mv,
             ponder: best.pv.get(1).copied(),
@@ -280,7 +292,7 @@ impl<E: Evaluator> Task<'_, E> {
             nodes: 0,
             threads: 1,
             leader_nodes: None,
-            notes: Vec::new(),
+            notes: using.map_or_else(Vec::new, |using| using.tables.complaints()),
         }
     }
 }

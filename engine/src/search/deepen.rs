@@ -12,7 +12,7 @@ use super::{Limits, Verdict};
 use crate::eval::Evaluator;
 use crate::moves::Move;
 use crate::params;
-use crate::score::{DRAW, INFINITY, Score, Window, is_mate};
+use crate::score::{DRAW, INFINITY, Score, Window, is_mate, is_proved};
 
 /// Who hears what a thread finds.
 pub(super) trait Listener {
@@ -88,6 +88,9 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
             let better: Vec<Move> = done.iter().filter_map(|line| line.mv).collect();
             self.thread.root_moves =
                 self.wanted.iter().copied().filter(|mv| !better.contains(mv)).collect();
+            if let Some(tables) = self.thread.tables {
+                tables.keep_best(&mut self.thread.root_moves);
+            }
             let before = last.get(number - 1);
             self.thread.expected = before.and_then(|line| line.mv);
             self.thread.leaves_moves_out = self.thread.root_moves.len() < self.wanted.len()
@@ -96,7 +99,7 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
             if self.thread.stopped {
                 break;
             }
-            done.push(RootLine::new(score, depth as u32, self.thread.pv()));
+            done.push(self.line(score, depth, self.thread.pv()));
         }
         // A later line may score higher: an earlier one's search reduced its first move.
         root_lines::sort(&mut done);
@@ -114,7 +117,7 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
         self.failed_high = None;
         let mut delta = params::aspiration_delta();
         let mut window = match last.map(|best| best.score) {
-            Some(last) if depth >= params::aspiration_depth() && !is_mate(last) => {
+            Some(last) if depth >= params::aspiration_depth() && !is_proved(last) => {
                 Window { alpha: (last - delta).max(-INFINITY), beta: (last + delta).min(INFINITY) }
             }
             _ => Window::FULL,
@@ -130,22 +133,30 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
                 self.failed_high = None;
                 // Fail low: no move raised alpha, so report the line of the last iteration.
                 let pv = last.map_or(&[][..], |best| &best.pv);
-                let line = RootLine::new(score, depth as u32, pv);
+                let line = self.line(score, depth, pv);
                 self.tell(number, &line, Bound::Upper, listener);
                 window.beta = i32::midpoint(window.alpha, window.beta);
                 window.alpha =
-                    if is_mate(score) { -INFINITY } else { (score - delta).max(-INFINITY) };
+                    if is_proved(score) { -INFINITY } else { (score - delta).max(-INFINITY) };
             } else if score >= window.beta {
-                let best = RootLine::new(score, depth as u32, self.thread.pv());
+                let best = self.line(score, depth, self.thread.pv());
                 self.tell(number, &best, Bound::Lower, listener);
                 // A fail-high mate score has no line that shows the mate: fall back to the bound.
                 let sure = if is_mate(best.score) { window.beta } else { best.score };
                 self.failed_high = (!is_mate(sure)).then_some(RootLine { score: sure, ..best });
-                window.beta = if is_mate(score) { INFINITY } else { (score + delta).min(INFINITY) };
+                window.beta =
+                    if is_proved(score) { INFINITY } else { (score + delta).min(INFINITY) };
             } else {
                 return score;
             }
         }
+    }
+
+    /// A line of the root, with the score that endgame tables say its move has, if they know it.
+    fn line(&self, score: Score, depth: i32, pv: &[Move]) -> RootLine {
+        let line = RootLine::new(score, depth as u32, pv);
+        let told = self.thread.tables.map_or(score, |tables| tables.told(line.mv, score));
+        RootLine { score: told, ..line }
     }
 
     /// Tells `listener` of a line.
@@ -174,7 +185,7 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
     /// match a shown PV. With several lines each rank needs one, so the first iteration always returns a line,
     /// if need be without a search.
     fn unfinished(&mut self, depth: i32, lines: usize, is_first: bool) -> Option<RootLine> {
-        let found = RootLine::new(self.thread.root_score, depth as u32, self.thread.pv());
+        let found = self.line(self.thread.root_score, depth, self.thread.pv());
         let best = if found.pv.is_empty() { self.failed_high.take() } else { Some(found) };
         if lines > 1 && is_first {
             let unsearched = || RootLine::new(DRAW, 0, &self.wanted[..1]);

@@ -9,7 +9,7 @@
 //! Table entries hold the node's own score, unsettled.
 
 use crate::params;
-use crate::score::{INFINITY, MATE_BAND, Score, Window};
+use crate::score::{INFINITY, MATE_BAND, Score, TB_BAND, Window};
 
 /// Searches a reply within the pair: `search` gets the opened window from the replying side's view; its
 /// score is returned settled, from the view of the side that made the move.
@@ -41,6 +41,9 @@ fn settle_by(score: Score, standing: Score, penalty: Score) -> Score {
         score
     } else if score >= MATE_BAND {
         score - 1
+    } else if score >= TB_BAND {
+        // A win by tables stays one, however long it is.
+        TB_BAND.max(score - 1)
     } else {
         standing.max(score - penalty)
     }
@@ -58,10 +61,10 @@ fn open_by(window: Window, standing: Score, penalty: Score) -> Window {
 fn largest_settling_to_at_most(alpha: Score, standing: Score, penalty: Score) -> Score {
     if alpha < standing || alpha >= INFINITY {
         alpha
-    } else if alpha + 1 >= MATE_BAND {
+    } else if alpha >= TB_BAND {
         alpha + 1
     } else {
-        (alpha + penalty).min(MATE_BAND - 1)
+        (alpha + penalty).min(TB_BAND - 1)
     }
 }
 
@@ -69,10 +72,10 @@ fn largest_settling_to_at_most(alpha: Score, standing: Score, penalty: Score) ->
 fn smallest_settling_to_at_least(beta: Score, standing: Score, penalty: Score) -> Score {
     if beta <= standing || beta >= INFINITY {
         beta
-    } else if beta + penalty < MATE_BAND {
-        beta + penalty
+    } else if beta > TB_BAND {
+        beta + 1
     } else {
-        MATE_BAND.max(beta + 1)
+        (beta + penalty).min(TB_BAND)
     }
 }
 
@@ -84,10 +87,9 @@ mod tests {
     /// Standings and scores around everything that the rule distinguishes.
     fn interesting() -> Vec<Score> {
         let around = |centre: Score| centre - 6..=centre + 6;
-        let mut scores: Vec<Score> = [0, -100, 100, MATE_BAND, -MATE_BAND, MATE - 7, 7 - MATE]
-            .into_iter()
-            .flat_map(around)
-            .collect();
+        let bands = [TB_BAND, -TB_BAND, MATE_BAND, -MATE_BAND, MATE - 7, 7 - MATE];
+        let mut scores: Vec<Score> =
+            [0, -100, 100].into_iter().chain(bands).flat_map(around).collect();
         scores.extend([-INFINITY, INFINITY]);
         scores.sort_unstable();
         scores.dedup();
@@ -98,7 +100,7 @@ mod tests {
     fn the_pair_is_exact() {
         let scores = interesting();
         for penalty in 0..=3 {
-            for &standing in scores.iter().filter(|score| score.abs() < MATE_BAND) {
+            for &standing in scores.iter().filter(|score| score.abs() < TB_BAND) {
                 for &alpha in &scores {
                     let above: Vec<Score> = (alpha - 12..=alpha + 12)
                         .filter(|&raw| {
@@ -140,6 +142,10 @@ mod tests {
             }
             assert_eq!(settle_by(MATE, 0, penalty), MATE - 1);
             assert_eq!(settle_by(-MATE, 0, penalty), -MATE);
+            assert_eq!(settle_by(MATE_BAND, 0, penalty), MATE_BAND - 1);
+            assert_eq!(settle_by(TB_BAND + 1, 0, penalty), TB_BAND);
+            assert_eq!(settle_by(TB_BAND, 0, penalty), TB_BAND, "a win stays a win");
+            assert_eq!(settle_by(-TB_BAND - 1, 0, penalty), -TB_BAND - 1);
         }
         assert_eq!(settle_by(51, 50, 3), 50, "never below the standing");
     }

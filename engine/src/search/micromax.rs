@@ -753,6 +753,7 @@ impl<'a> Run<'a> {
             bound: Bound::Exact,
             nodes,
             hash_full,
+            table_hits: None,
             effort: None,
             pv: &line.pv,
             silent,

@@ -18,6 +18,7 @@ mod quiesce;
 mod root_lines;
 mod see;
 mod speaker;
+mod tables;
 mod team;
 mod thread;
 mod tt;
@@ -27,6 +28,7 @@ use crate::board::Board;
 use crate::machine::memory::{AllocationError, Remains};
 use crate::moves::Move;
 use crate::score::{MATE, Score, is_mate};
+use crate::syzygy::Tables;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,6 +42,9 @@ pub use tt::Bound;
 
 /// How often a search polls the stop flag and publishes its node count, in nodes.
 pub const POLL_INTERVAL: u64 = 1024;
+
+/// The deepest iteration of the strong search, in plies; micro-Max ends earlier.
+pub const MAX_DEPTH: u32 = thread::MAX_DEPTH as u32;
 
 /// Which program plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -107,6 +112,8 @@ pub struct Limits {
     pub search_moves: Vec<Move>,
     /// How many of the best moves get a line of their own (MultiPV), from 1.
     pub multi_pv: usize,
+    /// The endgame tables that style Cairn asks, if any.
+    pub tables: Option<TableUse>,
     /// Weakens style Cairn: how many of a hundred quiet moves are searched below the root, 0 to 100. Which
     /// ones depends on the position alone, and one thread searches, so that the result is always the same. `None`
     /// searches all.
@@ -123,10 +130,42 @@ impl Default for Limits {
             mate: None,
             search_moves: Vec::new(),
             multi_pv: 1,
+            tables: None,
             quiet_percent: None,
         }
     }
 }
+
+/// Endgame tables, and how they are asked.
+#[derive(Clone, Debug)]
+pub struct TableUse {
+    /// The tables.
+    pub tables: Arc<Tables>,
+    /// The least depth at which they are asked, from 1; with fewer pieces than [`Self::pieces`] and than the
+    /// largest table has, any depth is enough.
+    pub depth: u32,
+    /// The most pieces with which they are asked, kings included, 0 to [`crate::syzygy::MOST_PIECES`].
+    pub pieces: u32,
+    /// Whether a win that the 50-move rule spoils is a draw.
+    pub fifty_move_rule: bool,
+}
+
+impl TableUse {
+    /// The most pieces with which they are asked and can answer.
+    fn most_pieces(&self) -> u32 {
+        self.pieces.min(self.tables.most_pieces() as u32)
+    }
+}
+
+/// Equal if they are the same tables, asked in the same way.
+impl PartialEq for TableUse {
+    fn eq(&self, other: &TableUse) -> bool {
+        let key = |using: &TableUse| (using.depth, using.pieces, using.fifty_move_rule);
+        Arc::ptr_eq(&self.tables, &other.tables) && key(self) == key(other)
+    }
+}
+
+impl Eq for TableUse {}
 
 /// What a running search shares with its caller. Each search gets a fresh one, so that no stop is lost or
 /// stale.
@@ -134,6 +173,7 @@ impl Default for Limits {
 pub struct Control {
     stop: AtomicBool,
     nodes: NodeCounter,
+    table_hits: AtomicU64,
     /// The counts of the helpers, where several threads search.
     helpers: Mutex<Arc<[NodeCounter]>>,
     /// The iteration and the current root move, packed (see [`CurrentMove`]); written by the search only.
@@ -191,6 +231,16 @@ impl Control {
         let counters: Arc<[NodeCounter]> = (0..helpers).map(|_| NodeCounter::default()).collect();
         *self.helpers.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&counters);
         counters
+    }
+
+    /// How often endgame tables had an answer.
+    #[must_use]
+    pub fn table_hits(&self) -> u64 {
+        self.table_hits.load(Ordering::Relaxed)
+    }
+
+    fn add_table_hits(&self, hits: u64) {
+        self.table_hits.fetch_add(hits, Ordering::Relaxed);
     }
 
     fn publish(&self, nodes: u64) {
@@ -288,6 +338,8 @@ pub struct Report<'a> {
     pub nodes: u64,
     /// How full the hash table is, in permill.
     pub hash_full: u32,
+    /// How often endgame tables had an answer; `None` without tables.
+    pub table_hits: Option<u64>,
     /// The share of all nodes that the first move of the line took, in permill; `None` in style MicroMax.
     pub effort: Option<u32>,
     /// The principal variation: legal moves; may be empty.

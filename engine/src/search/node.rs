@@ -12,7 +12,7 @@ use crate::keys::Keys;
 use crate::movegen::{self, ChecksAndPins};
 use crate::moves::Move;
 use crate::params;
-use crate::score::{DRAW, INFINITY, MATE, MATE_BAND, Score, Window, is_mate};
+use crate::score::{DRAW, INFINITY, MATE, Score, TB_BAND, Window, is_proved};
 use arrayvec::ArrayVec;
 
 /// The kind of a node, as a type: each kind is compiled on its own.
@@ -192,6 +192,30 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
         {
             return entry.score;
         }
+
+        // 4b. Endgame tables: cutoff, or in a principal variation a bound.
+        let mut tried = Tried::default();
+        let original_alpha = alpha;
+        let mut most = INFINITY;
+        if !K::ROOT
+            && excluded.is_none()
+            && let Some(tables) = self.tables
+            && let Some((score, bound)) = tables.ask(&mut self.board, depth)
+        {
+            let known = TtEntry { mv: None, score, depth, bound };
+            if known.is_cutoff(alpha, beta) {
+                self.tt.store(keys, known);
+                return score;
+            }
+            match bound {
+                Bound::Lower if K::PV => {
+                    tried.best = score;
+                    alpha = alpha.max(score);
+                }
+                Bound::Upper if K::PV => most = score,
+                _ => {}
+            }
+        }
         let facts = facts.refined_by(tt_entry.as_ref());
 
         // 5. and 6. Whole-node pruning and null move.
@@ -224,11 +248,9 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
                 + prune::node_reduction(K::PV, cut_node, improving, hash_is_noisy),
             continuations,
         };
-        let mut tried = Tried::default();
-        let original_alpha = alpha;
         loop {
             // Once quiet moves are hopeless they stay so, but for checks: generate and score none.
-            let may_skip = !K::ROOT && tried.best > -MATE_BAND;
+            let may_skip = !K::ROOT && tried.best > -TB_BAND;
             if may_skip && prune::skips_quiets(&facts, alpha, tried.number + 1) {
                 picker.limit_quiets(&self.board, prune::quiets_left(depth, alpha));
             }
@@ -283,6 +305,7 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             }
             tried.add(&candidate);
         }
+        tried.best = tried.best.min(most);
         self.finish::<K>(&node, &tried, Window { alpha: original_alpha, beta })
     }
 
@@ -347,8 +370,8 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
                 return Some(DRAW);
             }
             if score >= facts.beta && self.verify_null_move(facts, reduction, ply, cut_node) {
-                // A mate after two moves in a row is not proved.
-                return Some(if is_mate(score) { facts.beta } else { score });
+                // A win after two moves in a row is not proved.
+                return Some(if is_proved(score) { facts.beta } else { score });
             }
         }
         self.stopped.then_some(DRAW)
@@ -582,7 +605,7 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             Bound::Upper => score < static_eval,
         };
         let quiet = tried.best_move.is_none_or(|mv| !is_noisy(&self.board, mv));
-        if !node.facts.in_check && quiet && proves_error && !is_mate(score) {
+        if !node.facts.in_check && quiet && proves_error && !is_proved(score) {
             let keys = *self.observers.keys.current();
             let error = score - static_eval;
             self.histories.update_correction(&self.board, &keys, node.facts.depth, error);

@@ -4,7 +4,7 @@ use super::picker::QuietFilter;
 use super::tt::{Bound, TtEntry};
 use crate::moves::Move;
 use crate::params;
-use crate::score::{MATE_BAND, Score, is_mate};
+use crate::score::{MATE_BAND, Score, TB_BAND, is_proved};
 
 /// What a node knows before its moves are searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ impl Facts {
             Some(entry)
                 if !self.in_check
                     && entry.is_cutoff(self.eval, self.eval)
-                    && !is_mate(entry.score) =>
+                    && !is_proved(entry.score) =>
             {
                 Facts { eval: entry.score, ..self }
             }
@@ -47,8 +47,8 @@ pub(crate) fn reverse_futility(facts: &Facts) -> Option<Score> {
     let prunes = !facts.opponent_seeks_faster_win
         && facts.depth <= params::rfp_depth()
         && facts.eval - margin >= facts.beta
-        && facts.eval < MATE_BAND
-        && facts.beta > -MATE_BAND;
+        && facts.eval < TB_BAND
+        && facts.beta > -TB_BAND;
     prunes.then(|| facts.beta + (facts.eval - facts.beta) / params::rfp_surplus_divisor())
 }
 
@@ -63,13 +63,13 @@ pub(crate) fn early_reverse_futility(facts: &Facts) -> Option<Score> {
 pub(crate) fn razors(facts: &Facts, alpha: Score) -> bool {
     facts.depth <= params::razor_depth()
         && facts.eval + params::razor_margin() * facts.depth <= alpha
-        && !is_mate(alpha)
+        && !is_proved(alpha)
 }
 
 /// The depth reduction of a null move; `None` if it is not tried. Source: <https://www.chessprogramming.org/Null_Move_Pruning>.
 pub(crate) fn null_move_reduction(facts: &Facts) -> Option<i32> {
     let tries =
-        facts.depth >= params::nmp_depth() && facts.eval >= facts.beta && facts.beta > -MATE_BAND;
+        facts.depth >= params::nmp_depth() && facts.eval >= facts.beta && facts.beta > -TB_BAND;
     let surplus =
         ((facts.eval - facts.beta) / params::nmp_eval_divisor()).min(params::nmp_eval_max());
     tries.then(|| params::nmp_base() + facts.depth / params::nmp_depth_divisor() + surplus)
@@ -127,7 +127,7 @@ pub(crate) fn is_futile(facts: &Facts, alpha: Score, reduced_depth: i32) -> bool
     reduced_depth <= params::futility_depth()
         && !facts.in_check
         && facts.eval + margin <= alpha
-        && !is_mate(alpha)
+        && !is_proved(alpha)
 }
 
 /// SEE pruning: moves below this threshold, a negative number, are skipped; `None` if none is.
@@ -154,7 +154,7 @@ pub(crate) fn has_bad_history(history: i32, reduced_depth: i32) -> bool {
 #[inline]
 pub(crate) fn delta_prune(futility: Score, captured: Score, alpha: Score) -> Option<Score> {
     let most = futility + captured;
-    (most <= alpha && !is_mate(alpha)).then_some(most)
+    (most <= alpha && !is_proved(alpha)).then_some(most)
 }
 
 /// The SEE threshold of captures in quiescence: 0, or 1 where an even exchange would stay below alpha.
@@ -162,7 +162,7 @@ pub(crate) fn delta_prune(futility: Score, captured: Score, alpha: Score) -> Opt
 /// <https://www.chessprogramming.org/Static_Exchange_Evaluation>.
 #[inline]
 pub(crate) fn see_threshold(futility: Score, alpha: Score) -> Score {
-    i32::from(futility <= alpha && !is_mate(alpha))
+    i32::from(futility <= alpha && !is_proved(alpha))
 }
 
 /// Whether a line is short enough for singular extensions: in a forced line each move would be extended, and
@@ -187,7 +187,7 @@ pub(crate) fn singular_test(facts: &Facts, entry: &TtEntry) -> Option<SingularTe
     let tries = facts.depth >= params::singular_depth()
         && entry.depth >= facts.depth - params::singular_depth_slack()
         && entry.bound != Bound::Upper
-        && !is_mate(entry.score);
+        && !is_proved(entry.score);
     tries.then(|| SingularTest {
         beta: entry.score - params::singular_margin() * facts.depth / 16,
         depth: (facts.depth - 1) / params::singular_depth_divisor(),
@@ -357,7 +357,7 @@ mod tests {
         assert!(reverse_futility(&improving).is_some());
         let seeking = Facts { eval: 7000, opponent_seeks_faster_win: true, ..FACTS };
         assert_eq!(reverse_futility(&seeking), None, "how long it holds out has to be seen");
-        let mated = Facts { beta: -MATE_BAND, eval: 500, ..FACTS };
+        let mated = Facts { beta: -TB_BAND, eval: 500, ..FACTS };
         assert_eq!(reverse_futility(&mated), None, "a mate has to be refuted");
     }
 
@@ -454,7 +454,7 @@ mod tests {
 
     #[test]
     fn the_winner_seeks_a_faster_win_where_its_opponent_says_so() {
-        for score in [-MATE_BAND, -params::decided_score(), 0, params::decided_score(), MATE_BAND] {
+        for score in [-TB_BAND, -params::decided_score(), 0, params::decided_score(), MATE_BAND] {
             for ply in 0..10 {
                 assert_eq!(opponent_seeks_faster_win(-score, ply), seeks_faster_win(score, ply));
             }
@@ -478,10 +478,10 @@ mod tests {
         assert_eq!(delta_prune(-200, 100, 0), Some(-100));
         assert_eq!(delta_prune(-200, 200, 0), Some(0));
         assert_eq!(delta_prune(-200, 201, 0), None);
-        assert_eq!(delta_prune(-200, 100, -MATE_BAND), None, "a mate has to be refuted");
+        assert_eq!(delta_prune(-200, 100, -TB_BAND), None, "a loss has to be refuted");
         assert_eq!(see_threshold(0, 0), 1);
         assert_eq!(see_threshold(1, 0), 0);
-        assert_eq!(see_threshold(0, MATE_BAND), 0);
+        assert_eq!(see_threshold(0, TB_BAND), 0);
     }
 
     #[test]
@@ -493,7 +493,7 @@ mod tests {
         assert!(test.beta < entry.score && test.depth < depth);
         assert!(singular_test(&facts, &TtEntry { bound: Bound::Exact, ..entry }).is_some());
         assert_eq!(singular_test(&facts, &TtEntry { bound: Bound::Upper, ..entry }), None);
-        assert_eq!(singular_test(&facts, &TtEntry { score: MATE_BAND, ..entry }), None);
+        assert_eq!(singular_test(&facts, &TtEntry { score: TB_BAND, ..entry }), None);
         let too_shallow = depth - params::singular_depth_slack() - 1;
         assert_eq!(singular_test(&facts, &TtEntry { depth: too_shallow, ..entry }), None);
         assert_eq!(singular_test(&Facts { depth: depth - 1, ..facts }, &entry), None);

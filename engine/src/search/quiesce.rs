@@ -12,7 +12,7 @@ use crate::eval::Evaluator;
 use crate::movegen::ChecksAndPins;
 use crate::moves::Move;
 use crate::params;
-use crate::score::{DRAW, MATE, Score, Window, is_mate};
+use crate::score::{DRAW, MATE, Score, Window, is_proved};
 
 impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
     /// Searches a node at the horizon or beyond. `first` is the node at the horizon, or the reply to an
@@ -58,7 +58,7 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             if !K::PV && entry.is_cutoff(alpha, beta) {
                 return entry.score;
             }
-            if !in_check && entry.is_cutoff(best, best) && !is_mate(entry.score) {
+            if !in_check && entry.is_cutoff(best, best) && !is_proved(entry.score) {
                 best = entry.score;
                 if best >= beta {
                     return best;

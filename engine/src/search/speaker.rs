@@ -46,6 +46,7 @@ impl Listener for Speaker<'_, '_> {
             bound,
             nodes: self.control.nodes(),
             hash_full: at.hash_full,
+            table_hits: self.limits.tables.is_some().then(|| self.control.table_hits()),
             effort: at.effort,
             pv: &line.pv,
             silent: false,

@@ -4,6 +4,7 @@ use super::history::{Histories, PieceTo};
 use super::partial_keys::PartialKeysObserver;
 use super::picker::moving;
 use super::root_lines::Found;
+use super::tables::SearchTables;
 use super::team::Member;
 use super::tt::{TtEntry, TtView};
 use crate::board::{Board, FIFTY_MOVES, Observer};
@@ -116,6 +117,8 @@ pub(super) struct Thread<'a, E: Evaluator, T: TtView> {
     pub(super) variation: i32,
     /// How many of a hundred quiet moves are searched, if not all.
     pub(super) quiet_percent: Option<u8>,
+    /// The endgame tables, if any.
+    pub(super) tables: Option<&'a SearchTables<'a>>,
     /// By ply.
     pub(super) stack: Vec<Frame>,
 }
@@ -153,6 +156,7 @@ impl<'a, E: Evaluator, T: TtView> Thread<'a, E, T> {
             efforts: Vec::new(),
             variation: 0,
             quiet_percent: None,
+            tables: None,
             stack: vec![Frame::default(); MAX_PLY + 2],
         }
     }

@@ -2,9 +2,10 @@
 
 use super::root_lines::RootLine;
 use crate::params;
-use crate::score::MATE_BAND;
+use crate::score::TB_BAND;
 
-/// The place of the line to play, of those that the threads have found. A proved mate wins, the shortest first.
+/// The place of the line to play, of those that the threads have found. A proved win wins, mates before those by
+/// endgame tables, the shortest first.
 /// Else each line votes for its move, the more the deeper it is and the better its score is beside the worst one;
 /// of the lines with the chosen move the one with most votes is played. Where all is equal, the first one.
 pub(super) fn elect<'a>(lines: impl IntoIterator<Item = &'a RootLine>) -> usize {
@@ -17,8 +18,8 @@ pub(super) fn elect<'a>(lines: impl IntoIterator<Item = &'a RootLine>) -> usize 
         others.map(|other| votes(other)).fold(0, i32::saturating_add)
     };
     let worth = |line: &RootLine| {
-        let mate = if line.score >= MATE_BAND { line.score } else { 0 };
-        (mate, support(line), votes(line))
+        let proved = if line.score >= TB_BAND { line.score } else { 0 };
+        (proved, support(line), votes(line))
     };
     // `max_by_key` takes the last of equals.
     let ranked = lines.iter().enumerate().rev();

@@ -280,6 +280,7 @@ pub fn games(
 mod tests {
     use super::*;
     use crate::board::Board;
+    use crate::eval::Damping;
     use crate::selfplay::{Ending, GameResult, Ply, Settings, Start};
 
     const FIRST: u32 = 300;
@@ -298,7 +299,8 @@ mod tests {
 
     /// A file with these games, and where each of them ends in it.
     fn file(numbers: &[u32]) -> (Vec<u8>, Vec<usize>) {
-        let header = Header { first: FIRST, bench: 1, settings: Settings::default() };
+        let settings = Settings::default();
+        let header = Header { first: FIRST, bench: 1, settings, damping: Damping::NONE };
         let mut bytes = header.to_bytes().to_vec();
         let mut ends = Vec::new();
         for &number in numbers {

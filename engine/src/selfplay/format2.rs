@@ -21,7 +21,9 @@
 //! | 44 | 2 | the score that has to be exceeded for adjudication, in centipawns |
 //! | 46 | 2 | the most searched half-moves of a game |
 //! | 48 | 1 | for how many half-moves in a row it has to be exceeded |
-//! | 49 | 11 | 0 |
+//! | 49 | 1 | what the part of a lead beyond the next bound was divided by, 0 or 1 if all of it counted |
+//! | 50 | 2 | from where on leads counted in part, in centipawns |
+//! | 52 | 8 | 0 |
 //! | 60 | 4 | CRC-32 of the 60 bytes before |
 //!
 //! A block:
@@ -47,6 +49,7 @@ use super::format1::{moves_length, read_moves, write_moves};
 use super::game::{Ending, Game, GameResult};
 use super::start::Start;
 use super::{Settings, Sides};
+use crate::eval::Damping;
 use crate::score::MATE;
 use std::fmt;
 
@@ -70,6 +73,8 @@ pub struct Header {
     pub bench: u64,
     /// What the games depend on besides.
     pub settings: Settings,
+    /// How the player's evaluation took great leads, which its scores show.
+    pub damping: Damping,
 }
 
 /// Why bytes are not a header.
@@ -122,7 +127,8 @@ impl Header {
         put(42, &settings.opening_bound.to_le_bytes());
         put(44, &settings.decided_score.to_le_bytes());
         put(46, &settings.longest_game.to_le_bytes());
-        put(48, &[settings.decided_plies]);
+        put(48, &[settings.decided_plies, self.damping.divisor]);
+        put(50, &self.damping.bound.to_le_bytes());
         let checksum = crc32fast::hash(&bytes[..60]);
         bytes[60..].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -161,7 +167,8 @@ impl Header {
             longest_game: two(46),
             decided_plies: bytes[48],
         };
-        Ok(Header { first: four(bytes, 12), bench: eight(bytes, 24), settings })
+        let damping = Damping { bound: two(50), divisor: bytes[49] };
+        Ok(Header { first: four(bytes, 12), bench: eight(bytes, 24), settings, damping })
     }
 
     /// What the games of the two files depend on and differ in, as `nodes 1500, not 5000`; the ranges
@@ -171,6 +178,8 @@ impl Header {
         let named = |header: &Header| {
             let mut all = header.settings.named().to_vec();
             all.push(("bench", header.bench));
+            all.push(("bound of leads", header.damping.bound.into()));
+            all.push(("divisor of leads", header.damping.divisor.into()));
             all
         };
         let both = named(self).into_iter().zip(named(other));
@@ -299,6 +308,7 @@ mod tests {
                 longest_game: 999,
                 decided_plies: 10,
             },
+            damping: Damping { bound: 1234, divisor: 5 },
         }
     }
 

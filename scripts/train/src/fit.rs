@@ -303,6 +303,12 @@ impl<'data> Training<'data> {
             let from = number * STRIDE;
             step(&stepping, parts, &decays[from..], from, weights, means);
         });
+        if rounds {
+            // The weights of the output stay as they were rounded first: their steps are coarse, and the error
+            // would go up and down as they cross from one whole number to the next. The columns adapt to them.
+            let output = shape.output()..shape.output_bias();
+            self.state.weights[output.clone()].copy_from_slice(&self.rounded[output]);
+        }
         Ok(self.parts.iter().map(|part| part.error).sum())
     }
 

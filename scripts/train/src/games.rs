@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+use cairn_engine::eval::Damping;
+use cairn_engine::selfplay::format2::Header;
 use cairn_engine::selfplay::{self, Game};
 use clap::Args;
 
@@ -38,6 +40,7 @@ pub(crate) struct Source {
 struct Taking<'keep> {
     source: &'keep Source,
     keep: &'keep mut dyn FnMut(Position, bool) -> Result<()>,
+    damping: Damping,
     counts: Counts,
     held_back: usize,
 }
@@ -45,11 +48,12 @@ struct Taking<'keep> {
 impl Taking<'_> {
     /// Takes some games with their numbers, in order.
     fn learn(&mut self, file: &Path, games: &mut Vec<(u32, Game)>) -> Result<()> {
-        let bound = self.source.largest_score;
+        let (bound, damping) = (self.source.largest_score, self.damping);
         let limit = (self.source.validation_share.clamp(0.0, 1.0) * u64::MAX as f64) as u64;
         let threads = usize::from(self.source.threads);
-        let lessons =
-            side_by_side(threads, games.drain(..), |(number, game)| (number, lesson(&game, bound)));
+        let lessons = side_by_side(threads, games.drain(..), |(number, game)| {
+            (number, lesson(&game, bound, damping))
+        });
         for (number, lesson) in lessons {
             let lesson = match lesson {
                 Ok(lesson) => lesson,
@@ -82,10 +86,11 @@ pub(crate) fn take(
     let (mut all, mut held_back) = (Counts::default(), 0);
     for file in &source.games {
         let bytes = fs::read(file).with_context(|| format!("reading {}", file.display()))?;
+        let damping = Header::read(&bytes).map_or(Damping::NONE, |header| header.damping);
         let games =
             selfplay::games(&bytes).map_err(|error| anyhow!("{}: {error}", file.display()))?;
         let progress = bar(bytes.len() as u64 / GAME_BYTES, "games");
-        let mut taking = Taking { source, keep, counts: Counts::default(), held_back: 0 };
+        let mut taking = Taking { source, keep, damping, counts: Counts::default(), held_back: 0 };
         let mut waiting = Vec::with_capacity(AT_ONCE);
         for game in games {
             match game {
@@ -140,7 +145,7 @@ mod tests {
     use super::*;
     use crate::samples;
     use cairn_engine::selfplay::Settings;
-    use cairn_engine::selfplay::format2::{Header, write_block};
+    use cairn_engine::selfplay::format2::write_block;
 
     /// What is counted in a file with these bytes.
     fn counted(name: &str, bytes: &[u8]) -> Result<(Counts, usize)> {
@@ -167,7 +172,7 @@ mod tests {
     fn expected(numbers: &[u64], damaged: u64) -> Counts {
         let mut counts = Counts { damaged: 2 * damaged, ..Counts::default() };
         for &number in numbers {
-            let once = lesson(&samples::game(number), 2000).unwrap().counts;
+            let once = lesson(&samples::game(number), 2000, Damping::NONE).unwrap().counts;
             counts += once;
             counts += once;
         }
@@ -176,7 +181,8 @@ mod tests {
 
     /// The games 0 to 2 in the formats 1 and 2, and where the second and third begin.
     fn files() -> [(Vec<u8>, [usize; 2]); 2] {
-        let header = Header { first: 0, bench: 1, settings: Settings::default() };
+        let settings = Settings::default();
+        let header = Header { first: 0, bench: 1, settings, damping: Damping::NONE };
         let mut files = [(Vec::new(), [0; 2]), (header.to_bytes().to_vec(), [0; 2])];
         for number in 0..3 {
             for (bytes, starts) in &mut files {

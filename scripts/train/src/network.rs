@@ -29,11 +29,11 @@ impl Shape {
         INPUTS * self.hidden
     }
 
-    fn output(self) -> usize {
+    pub(crate) fn output(self) -> usize {
         self.column_bias() + self.hidden
     }
 
-    fn output_bias(self) -> usize {
+    pub(crate) fn output_bias(self) -> usize {
         self.output() + 2 * self.hidden * self.buckets
     }
 

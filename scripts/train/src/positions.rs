@@ -5,8 +5,10 @@ use std::ops::AddAssign;
 use std::sync::LazyLock;
 
 use cairn_engine::board::Board;
+use cairn_engine::eval::Damping;
 use cairn_engine::eval::network::{INPUTS, bucket, feature};
 use cairn_engine::piece::{Kind, Piece, Side};
+use cairn_engine::score::Score;
 use cairn_engine::selfplay::{Game, GameResult, IllegalMove, Unfit};
 use cairn_engine::square::Square;
 
@@ -193,22 +195,26 @@ pub(crate) struct Lesson {
     pub(crate) counts: Counts,
 }
 
-/// Takes the positions of a game that [`Unfit`] lets pass, with scores up to `bound` either way.
+/// Takes the positions of a game that [`Unfit`] lets pass, with scores up to `bound` either way once their damping
+/// is undone.
 ///
 /// # Errors
 /// If a move is illegal: nothing of such a game is used.
-pub(crate) fn lesson(game: &Game, bound: i16) -> Result<Lesson, IllegalMove> {
+pub(crate) fn lesson(game: &Game, bound: i16, damping: Damping) -> Result<Lesson, IllegalMove> {
     let mut positions = Vec::with_capacity(game.plies.len());
     let mut counts = Counts { games: 1, ..Counts::default() };
     let mut hash = None;
+    let most = Score::from(bound);
+    let largest = damping.damped(most).unsigned_abs() as u16;
     game.replay(|board, ply| {
         let before = hash.unwrap_or_else(|| board.keys().index);
         hash = Some(scrambled(before ^ u64::from(ply.mv.raw())));
-        match Unfit::of(board, ply, bound.unsigned_abs()) {
+        match Unfit::of(board, ply, largest) {
             Some(reason) => counts.unfit[reason as usize] += 1,
             None => {
                 counts.kept += 1;
-                positions.push(Position::new(board, ply.score, game.result));
+                let score = damping.undone(ply.score.into()).clamp(-most, most);
+                positions.push(Position::new(board, score as i16, game.result));
             }
         }
     })?;
@@ -261,14 +267,34 @@ mod tests {
         });
         assert!(replayed.is_ok());
         counts.kept = kept.len() as u64;
-        let lesson = lesson(&game, bound).unwrap();
+        let lesson = lesson(&game, bound, Damping::NONE).unwrap();
         assert_eq!((lesson.positions, lesson.counts), (kept, counts));
         assert!(counts.kept > 5 && counts.unfit[Unfit::Decided as usize] > 5, "{counts}");
         assert_eq!(counts.kept + counts.unfit.iter().sum::<u64>(), game.plies.len() as u64);
         assert!(counts.to_string().contains("score too large"));
-        let others =
-            [0, 2].map(|number| super::lesson(&samples::game(number), bound).unwrap().hash);
+        let others = [0, 2].map(|number| {
+            super::lesson(&samples::game(number), bound, Damping::NONE).unwrap().hash
+        });
         assert!(!others.contains(&lesson.hash));
+    }
+
+    #[test]
+    fn damping_is_undone_before_scores_are_bounded() {
+        let damping = Damping { bound: 100, divisor: 2 };
+        let (raw, bound) = (samples::game(1), 300);
+        let mut damped = raw.clone();
+        for ply in &mut damped.plies {
+            ply.score = damping.damped(ply.score.into()) as i16;
+        }
+        let raw = lesson(&raw, bound, Damping::NONE).unwrap();
+        let undone = lesson(&damped, bound, damping).unwrap();
+        let scores = |lesson: &Lesson| lesson.positions.iter().map(|one| one.score).collect();
+        let (raw, undone): (Vec<i16>, Vec<i16>) = (scores(&raw), scores(&undone));
+        assert!(raw.iter().any(|score| score.abs() > 200), "{raw:?}");
+        // Rounding may take a position in or out at the bound.
+        assert!(raw.len().abs_diff(undone.len()) <= 1, "{raw:?} {undone:?}");
+        let inner = |scores: Vec<i16>| scores.into_iter().filter(|score| score.abs() < 298);
+        assert!(inner(raw).zip(inner(undone)).all(|(raw, undone)| raw.abs_diff(undone) < 2));
     }
 
     #[test]
@@ -276,7 +302,7 @@ mod tests {
         let mut game = samples::game(1);
         let last = game.plies.len() - 1;
         game.plies[last].mv = game.plies[0].mv;
-        let error = lesson(&game, 2000).unwrap_err();
+        let error = lesson(&game, 2000, Damping::NONE).unwrap_err();
         assert_eq!(error.ply, game.opening.len() + last);
     }
 }

@@ -1,6 +1,7 @@
 //! Games for the tests: random moves, scored by material.
 
 use cairn_engine::board::Board;
+use cairn_engine::eval::Damping;
 use cairn_engine::piece::{Kind, Side};
 use cairn_engine::selfplay::{Game, GameResult, Ply, Record};
 use cairn_engine::square::Square;
@@ -51,7 +52,9 @@ pub(crate) fn game(number: u64) -> Game {
 
 /// All positions of some games that are kept.
 pub(crate) fn positions(numbers: std::ops::Range<u64>) -> Vec<Position> {
-    numbers.flat_map(|number| lesson(&game(number), 2000).unwrap().positions).collect()
+    numbers
+        .flat_map(|number| lesson(&game(number), 2000, Damping::NONE).unwrap().positions)
+        .collect()
 }
 
 /// The positions of some games, kept or not.

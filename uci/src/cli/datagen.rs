@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
+use cairn_engine::eval::{Damping, PackedNetwork};
 use cairn_engine::selfplay::format2::Header;
-use cairn_engine::selfplay::{Settings, Sides};
-use clap::ValueEnum;
+use cairn_engine::selfplay::{LEAST_OPENING_BOUND, MOST_RANDOM_PLIES, Settings, Sides};
+use clap::{ValueEnum, value_parser};
 
 use super::output::Printer;
 use super::{Failure, bad_usage};
+use crate::games::file::missing;
 use crate::games::make::{Order, make};
 use crate::games::merge::merge;
 use crate::games::progress::{Indicator, speed};
@@ -31,7 +33,7 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with = "merge")]
     stats: bool,
     /// The most MiB of a part of the set
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = value_parser!(u64).range(1..=1 << 40))]
     part_mib: u64,
     #[command(flatten)]
     play: Play,
@@ -48,22 +50,26 @@ struct Play {
     #[arg(long, value_name = "N", default_value_t = 0)]
     first: u32,
     /// Games that are played at the same time; the games do not depend on it
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u16).range(1..=1024))]
     threads: u16,
     /// Nodes a move: no iteration is begun after them
-    #[arg(long, value_name = "N", default_value_t = Settings::default().nodes)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().nodes,
+        value_parser = value_parser!(u32).range(1..=i64::from(u32::MAX)))]
     nodes: u32,
     /// What the random moves depend on
     #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
     seed: u64,
     /// Random half-moves at the start, every other game one more
-    #[arg(long, value_name = "N", default_value_t = Settings::default().random_plies)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().random_plies,
+        value_parser = value_parser!(u8).range(..=i64::from(MOST_RANDOM_PLIES)))]
     random_plies: u8,
     /// An opening is thrown away if its score is beyond this, in centipawns
-    #[arg(long, value_name = "N", default_value_t = Settings::default().opening_bound)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().opening_bound,
+        value_parser = value_parser!(u16).range(i64::from(LEAST_OPENING_BOUND)..=i64::from(u16::MAX)))]
     opening_bound: u16,
     /// Percentage of games from Chess960 starts
-    #[arg(long, value_name = "N", default_value_t = Settings::default().chess960_percent)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().chess960_percent,
+        value_parser = value_parser!(u8).range(..=100))]
     chess960: u8,
     /// Whether both sides have the same back rank in Chess960 starts
     #[arg(long, value_enum, default_value_t = SidesArgument::Different)]
@@ -75,16 +81,20 @@ struct Play {
     #[arg(long, value_name = "N", default_value_t = Settings::default().decided_score)]
     decided_score: u16,
     /// For how many half-moves in a row
-    #[arg(long, value_name = "N", default_value_t = Settings::default().decided_plies)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().decided_plies,
+        value_parser = value_parser!(u8).range(1..=i64::from(u8::MAX)))]
     decided_plies: u8,
     /// A game with so many half-moves is a draw
-    #[arg(long, value_name = "N", default_value_t = Settings::default().longest_game)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().longest_game,
+        value_parser = value_parser!(u16).range(1..=i64::from(u16::MAX)))]
     longest_game: u16,
     /// The hash table of a game in MiB
-    #[arg(long, value_name = "N", default_value_t = Settings::default().hash_mib)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().hash_mib,
+        value_parser = value_parser!(u8).range(1..=i64::from(u8::MAX)))]
     hash: u8,
     /// How far beyond its nodes an iteration may go on, as a multiple
-    #[arg(long, value_name = "N", default_value_t = Settings::default().hard_factor)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().hard_factor,
+        value_parser = value_parser!(u8).range(1..=i64::from(u8::MAX)))]
     hard_factor: u8,
 }
 
@@ -131,7 +141,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let merged = merge(out, &arguments.files, part_bytes)?;
         print(format!("{} games in {} part(s)", merged.games, merged.parts));
         for (from, to) in merged.missing {
-            print(format!("games {from} to {to} are missing"));
+            print(missing(from, to));
         }
         tell_damages(&merged.damages)?;
     } else if arguments.stats {
@@ -172,7 +182,10 @@ fn play(
         .context("a thread to search with")?
         .join()
         .map_err(|_| anyhow!("internal error"))??;
-    let header = Header { first: play.first, bench, settings };
+    let network =
+        PackedNetwork::built_in().map_err(|error| anyhow!("the built-in network: {error}"))?;
+    let damping = network.map_or(Damping::NONE, |_| Damping::of_networks());
+    let header = Header { first: play.first, bench, settings, damping };
     let threads = usize::from(play.threads);
     let order = Order { path, header, games: play.games, threads, part_bytes };
     let mut indicator = Indicator::new();

@@ -9,7 +9,7 @@ use super::output::print;
 use super::{Failure, bad_usage};
 use crate::analyze::{End, Finding, Line, analyze};
 use crate::protocol::notation::{san_line, score};
-use crate::protocol::{self, Command, Go};
+use crate::protocol::{self, Command, Go, Wdl};
 use crate::session::options::Settings;
 
 /// Search one position; limits are written as in UCI: cairn go depth 8
@@ -52,6 +52,7 @@ impl Request {
     /// Reads the arguments, and refuses what would not be what was meant.
     fn read(arguments: &Arguments) -> Result<Request> {
         let line = format!("go {}", arguments.limits.join(" "));
+        check_ranges(&line)?;
         let Ok(Some(Command::Go(go))) = protocol::parse(line.as_bytes()) else {
             bail!("'{line}' is no search");
         };
@@ -76,6 +77,22 @@ impl Request {
     }
 }
 
+/// Refuses a limit that would be moved into its range, as a GUI's is.
+fn check_ranges(line: &str) -> Result<()> {
+    let words: Vec<&str> = protocol::words(line).collect();
+    for pair in words.windows(2) {
+        let name = pair[0].to_ascii_lowercase();
+        let range = protocol::GO_LIMITS.iter().find(|(limit, ..)| *limit == name);
+        // What is no number is told later.
+        if let (Some((_, least, most)), Some(number)) = (range, protocol::read_integer(pair[1]))
+            && !(*least..=*most).contains(&number)
+        {
+            bail!("{name} is from {least} to {most}, not {}", protocol::quote(pair[1]));
+        }
+    }
+    Ok(())
+}
+
 /// The options that the arguments ask for.
 fn settings(arguments: &Arguments) -> Result<Settings> {
     let mut settings = Settings::default();
@@ -83,8 +100,8 @@ fn settings(arguments: &Arguments) -> Result<Settings> {
     let pairs = arguments.options.iter().map(|option| option.split_once('='));
     for pair in pairs.chain(lines.map(Some)) {
         let Some((name, value)) = pair else { bail!("--option is written --option NAME=VALUE") };
-        if let Err(text) | Ok(Some(text)) = settings.set(name.trim(), Some(value.trim())) {
-            bail!("{text}");
+        if let Err(remark) | Ok(Some(remark)) = settings.set(name.trim(), Some(value.trim())) {
+            bail!("{}; nothing was searched", remark.about);
         }
     }
     if !settings.log_file.is_empty() {
@@ -126,10 +143,14 @@ impl Table<'_> {
         if !self.began {
             self.began = true;
             let side = format!("for {}", self.board.side_to_move());
-            text = format!("depth rank  {side:>12}        nodes      time  line\n");
+            let chances = line.wdl.map_or("", |_| "  won/drawn/lost");
+            text = format!("depth rank  {side:>12}{chances}        nodes      time  line\n");
         }
+        let chances = line.wdl.map_or(String::new(), |Wdl { win, draw, loss }| {
+            format!("{:>16}", format!("{win}/{draw}/{loss}"))
+        });
         text + &format!(
-            "{:>5} {:>4}  {:>12} {:>12} {:>9.3}  {}\n",
+            "{:>5} {:>4}  {:>12}{chances} {:>12} {:>9.3}  {}\n",
             line.depth,
             line.multi_pv,
             score(line.score),
@@ -195,6 +216,16 @@ mod tests {
             (&["depth", "5", "--multipv", "0"], "MultiPV"),
             (&["depth", "5", "--option", "Hash"], "NAME=VALUE"),
             (&["depth", "5", "--option", "Fly=1"], "Fly"),
+            (&["depth", "5", "--option", "Hash=0"], "65536, not '0'; nothing was searched"),
+            (&["depth", "5", "--option", "Style=Tal"], "not 'Tal'; nothing was searched"),
+            (&["depth", "0"], "depth is from 1 to 120, not 0"),
+            (&["depth", "-1"], "depth is from 1 to 120, not -1"),
+            (&["DEPTH", "121"], "depth is from 1 to 120, not 121"),
+            (&["nodes", "0"], "nodes is from 1 to 999999999999, not 0"),
+            (&["nodes", "99999999999999999999999"], "nodes is from 1 to 999999999999"),
+            (&["movetime", "-5"], "movetime is from 1 to 999999999999, not -5"),
+            (&["depth", "5", "movetime", "0"], "movetime is from 1 to"),
+            (&["mate", "0"], "mate is from 1 to 255"),
             (&["depth", "5", "--option", "Debug Log File=x"], "keeps no log"),
             (&["depth", "5", "--fly"], "--fly"),
         ] {

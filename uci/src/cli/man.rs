@@ -5,7 +5,7 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use super::output::print;
-use super::{Failure, bad_usage};
+use super::{Failure, bad_usage, names};
 
 /// Print the manual page of the program or of a command, in troff: cairn man | man -l -
 #[derive(clap::Args)]
@@ -28,5 +28,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let mut page = Vec::new();
     Man::new(command).render(&mut page)?;
-    print(&String::from_utf8_lossy(&page))
+    let mut page = String::from_utf8_lossy(&page).into_owned();
+    // The pages of the commands are nowhere installed: this command prints them.
+    for name in names().into_iter().chain(["help".into()]) {
+        page = page.replace(&format!("cairn\\-{name}(1)"), &format!("cairn {name}"));
+    }
+    print(&page)
 }

@@ -4,6 +4,7 @@
 //! page. An argument that is a UCI command, such as `"go depth 5"`, is no subcommand: such arguments
 //! are run one after the other, which is how scripts and OpenBench call the program.
 
+mod analyze;
 mod bench;
 mod completions;
 mod datagen;
@@ -48,7 +49,8 @@ Environment:
 
 Exit codes:
   0  all went well; a reader of the output that has seen enough is no error
-  1  an error; for 'replay' a difference, for 'perft --suite' a count that disagrees
+  1  an error; for 'replay' a difference, for 'perft --suite' a count that disagrees, for UCI
+     commands as arguments one that is not done as it was asked for
   2  a command line or a CAIRN_SIMD that makes no sense here, or for 'replay' no usable log
   3  for 'replay': the log is incomplete, but the same as far as it goes";
 
@@ -72,6 +74,7 @@ enum Command {
     Bench(bench::Arguments),
     Perft(perft::Arguments),
     Go(go::Arguments),
+    Analyze(analyze::Arguments),
     Eval(eval::Arguments),
     Datagen(datagen::Arguments),
     Replay(replay::Arguments),
@@ -87,6 +90,7 @@ impl Command {
             Command::Bench(arguments) => bench::run(&arguments),
             Command::Perft(arguments) => perft::run(&arguments),
             Command::Go(arguments) => go::run(&arguments),
+            Command::Analyze(arguments) => analyze::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
             Command::Datagen(arguments) => datagen::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),

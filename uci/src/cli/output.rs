@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use super::Failure;
+use crate::session::reader::Waiting;
 
 /// Nobody reads the output any more. That ends a command, but is no error.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ pub(super) fn failure(error: anyhow::Error) -> Failure {
 
 /// Prints to standard output, at once.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
-    let mut output = io::stdout().lock();
+    let mut output = Waiting(io::stdout().lock());
     let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
     written.context("cannot write the output").map_err(failure)
 }

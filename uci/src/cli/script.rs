@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use super::output::failure;
 use super::{Failure, bad_usage, names};
 use crate::protocol::{self, Command, Go};
-use crate::session::options::Settings;
+use crate::session::options::{Settings, needs_idle_engine};
 use crate::session::writer::Writer;
 
 /// Whether the arguments are UCI commands: the first one is none of the program's own and can be read as
@@ -37,41 +37,60 @@ pub(super) fn run(arguments: Vec<OsString>) -> Result<(), Failure> {
 }
 
 /// Refuses a search that would go on for ever, as nothing that comes behind it would be carried out. One
-/// that waits for `stop` is stopped by what comes next, unless that is `ponderhit`.
+/// that waits for `stop` needs a command behind it that stops it.
 fn check_ends(commands: &[Command]) -> Result<(), Failure> {
     let mut settings = Settings::default();
-    let mut ponders = false;
+    // The search that waits, if one does, and whether it has an end of its own after `ponderhit`.
+    let mut waiting: Option<(&Command, bool)> = None;
     for command in commands {
-        let is_endless = match command {
-            Command::SetOption { name, value } => {
-                // What is refused is told when it is carried out.
-                let _ = settings.set(name, value.as_deref());
-                false
-            }
+        match command {
             Command::Go(go) => {
                 let bare = Go {
                     ponder: go.ponder,
                     search_moves: go.search_moves.clone(),
                     ..Go::default()
                 };
-                let is_endless = **go == bare && settings.level().is_none();
-                ponders = is_endless && go.ponder;
-                is_endless && !go.ponder
+                let ends = !go.infinite && (**go != bare || settings.level().is_some());
+                waiting = (go.ponder || go.infinite).then_some((command, ends));
+                if waiting.is_none() && !ends {
+                    return Err(endless(command));
+                }
             }
-            Command::PonderHit => ponders,
-            Command::Stop | Command::Position(_) | Command::NewGame => {
-                ponders = false;
-                false
+            Command::PonderHit => {
+                if let Some((search, ends)) = waiting.take()
+                    && !ends
+                {
+                    return Err(endless(search));
+                }
             }
-            _ => false,
-        };
-        if is_endless {
-            return Err(bad_usage(anyhow!(
-                "'{command}' would search for ever: go needs a limit, such as 'go depth 8'"
-            )));
+            Command::SetOption { name, value } => {
+                // What is refused is told when it is carried out.
+                let _ = settings.set(name, value.as_deref());
+                if needs_idle_engine(name) {
+                    waiting = None;
+                }
+            }
+            Command::Stop
+            | Command::Position(_)
+            | Command::NewGame
+            | Command::Perft(_)
+            | Command::Bench(_)
+            | Command::Openings(_)
+            | Command::Quit => waiting = None,
+            Command::Uci
+            | Command::Debug(_)
+            | Command::IsReady
+            | Command::Display
+            | Command::Eval
+            | Command::Help => {}
         }
     }
-    Ok(())
+    waiting.map_or(Ok(()), |(search, _)| Err(endless(search)))
+}
+
+/// The refusal of a search without an end.
+fn endless(search: &Command) -> Failure {
+    bad_usage(anyhow!("'{search}' would search for ever: go needs a limit, such as 'go depth 8'"))
 }
 
 /// An argument and the command that it is.

@@ -13,9 +13,13 @@ use super::output::{Printer, exit_when_unread, print};
 use super::progress::bar;
 use super::{Failure, bad_usage};
 use crate::protocol::{MAX_PERFT, quote};
+use crate::session::files::read_text;
 
 /// The exit code when nobody reads the results: not all counts are known to agree.
 const UNREAD: u8 = 1;
+
+/// The longest suite that is read, in bytes.
+const MAX_SUITE: u64 = 1 << 26;
 
 /// A line of a suite: a position and how many leaves its tree has at some depths.
 #[derive(Debug)]
@@ -29,7 +33,7 @@ struct SuiteEntry {
 /// Checks the counts of `file` up to `max_depth` plies, `threads` positions at the same time.
 pub(super) fn run(file: &Path, max_depth: Option<u32>, threads: usize) -> Result<(), Failure> {
     let name = file.display();
-    let text = std::fs::read_to_string(file)
+    let text = read_text(file, MAX_SUITE)
         .with_context(|| format!("cannot read {name}"))
         .map_err(bad_usage)?;
     let entries = parse_suite(&text).with_context(|| name.to_string()).map_err(bad_usage)?;
@@ -55,9 +59,7 @@ fn number<T: std::str::FromStr>(what: &str, text: &str) -> Result<T> {
 
 /// Reads the lines of a suite. Empty lines and those that begin with `#` are passed over.
 fn parse_suite(text: &str) -> Result<Vec<SuiteEntry>> {
-    // Some editors put a byte-order mark before the first line.
     let entries: Vec<SuiteEntry> = text
-        .trim_start_matches('\u{feff}')
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))

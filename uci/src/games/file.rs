@@ -28,6 +28,20 @@ pub fn part_path(first: &Path, part: u32) -> PathBuf {
     name.into()
 }
 
+/// Says that the games with these numbers, the first and the last, are missing.
+#[must_use]
+pub fn missing(first: u32, last: u32) -> String {
+    if first == last {
+        return format!("game {first} is missing");
+    }
+    format!("games {first} to {last} are missing")
+}
+
+/// Whether a file is there.
+pub(super) fn exists(path: &Path) -> Result<bool> {
+    path.try_exists().with_context(|| format!("reading {}", path.display()))
+}
+
 /// What was there when a set was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Present {
@@ -62,6 +76,14 @@ impl Writer {
     /// When it can't be read or written, is written by another process, is damaged, or holds games of
     /// other settings or something else. It is left as it is then.
     pub fn open(path: &Path, header: &Header, part_bytes: u64) -> Result<(Writer, Present)> {
+        let following = part_path(path, 1);
+        if !exists(path)? && exists(&following)? {
+            bail!(
+                "{} is missing, but {} follows; nothing was changed",
+                path.display(),
+                following.display()
+            );
+        }
         let first = open_part(path, true)?;
         match first.try_lock() {
             Ok(()) => {}
@@ -107,10 +129,7 @@ impl Writer {
         let torn = loop {
             let torn = self.check_part(&mut present)?;
             let following = part_path(&self.path, self.part + 1);
-            if !following
-                .try_exists()
-                .with_context(|| format!("reading {}", following.display()))?
-            {
+            if !exists(&following)? {
                 break torn;
             }
             if torn > 0 {
@@ -182,9 +201,9 @@ impl Writer {
                 Ok((number, _)) => {
                     let (path, next) = (games.path().display(), self.next);
                     bail!(
-                        "{path} can't be gone on with: games {next} to {} are missing; nothing was \
-                         changed. Make them in another file (--first {next} --games {}) and merge both",
-                        number - 1,
+                        "{path} can't be gone on with: {}; nothing was changed. Make what is missing in \
+                         another file (--first {next} --games {}) and merge both",
+                        missing(next, number - 1),
                         number - next
                     );
                 }

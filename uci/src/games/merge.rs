@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use cairn_engine::selfplay::Game;
 use cairn_engine::selfplay::format2::Header;
 
-use super::file::{Writer, part_path};
+use super::file::{Writer, exists, part_path};
 use super::read::GameFile;
 
 /// What a merge has come to.
@@ -34,7 +34,7 @@ pub struct Merged {
 /// one, when two have the same game or all have none; when `out` exists or can't be written. It does
 /// not exist then.
 pub fn merge(out: &Path, files: &[PathBuf], part_bytes: u64) -> Result<Merged> {
-    if out.try_exists().with_context(|| format!("reading {}", out.display()))? {
+    if exists(out)? {
         bail!("{} exists already", out.display());
     }
     let mut sources = Sources::new(files)?;
@@ -82,12 +82,17 @@ fn write_all(sources: &mut Sources, path: &Path, part_bytes: u64) -> Result<Merg
 }
 
 fn remove_set(path: &Path) -> Result<()> {
+    let mut parts = Vec::new();
     for part in 0.. {
         let path = part_path(path, part);
-        if !path.try_exists().with_context(|| format!("reading {}", path.display()))? {
+        if !exists(&path)? {
             break;
         }
-        fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
+        parts.push(path);
+    }
+    // The last one first: whatever ends the process leaves no part without those before it.
+    for path in parts.iter().rev() {
+        fs::remove_file(path).with_context(|| format!("removing {}", path.display()))?;
     }
     Ok(())
 }

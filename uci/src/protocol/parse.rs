@@ -8,6 +8,7 @@
 
 use std::ops::RangeInclusive;
 
+use cairn_engine::search::MAX_DEPTH;
 use vampirc_uci::{UciMessage, UciSearchControl, UciTimeControl, parse_strict};
 
 use crate::protocol::command::{Command, Go, OpeningsRequest, Position, Refusal, Start};
@@ -48,6 +49,9 @@ const GUI_BOUND: [&str; 9] = [
 /// The deepest perft, in plies. No count of a tree so deep comes to an end, and the stack has to bear it.
 pub const MAX_PERFT: u32 = 255;
 
+/// The deepest bench, in plies: deeper the search does not go.
+pub const MAX_BENCH: u32 = MAX_DEPTH;
+
 /// The longest time that is read, in milliseconds: 31 years, the most digits vampirc-uci takes.
 const MAX_TIME: i64 = 999_999_999_999;
 
@@ -66,6 +70,14 @@ const GO_NUMBERS: [(&str, i64, i64); 9] = [
     ("depth", 0, 255),
     ("nodes", 0, MAX_NODES),
     ("mate", 0, 255),
+];
+
+/// The limits of `go` that make sense: the name, the least and the most. Those of a GUI are moved there.
+pub const GO_LIMITS: [(&str, i64, i64); 4] = [
+    ("depth", 1, MAX_DEPTH as i64),
+    ("nodes", 1, MAX_NODES),
+    ("mate", 1, 255),
+    ("movetime", 1, MAX_TIME),
 ];
 
 /// The arguments of `go` without a number.
@@ -128,18 +140,20 @@ fn parse_console(word: &str, tail: &str) -> Result<Command, Refusal> {
     if word == "bench" && arguments.next().is_some() {
         return Err(Refusal("bench takes one depth, if any: bench 8".into()));
     }
-    let number = argument.map(|argument| {
-        argument.parse::<u32>().map_err(|_| {
-            Refusal(format!("{word} takes a depth from 0 up, not '{}'", quote(argument)))
-        })
-    });
+    let depth_from = |least: u32, most: u32| {
+        let depth = argument.map(|argument| {
+            let depth = argument.parse().ok().filter(|depth| (least..=most).contains(depth));
+            depth.ok_or_else(|| {
+                let said = quote(argument);
+                Refusal(format!("{word} takes a depth from {least} to {most}, not '{said}'"))
+            })
+        });
+        depth.transpose()
+    };
     match word {
-        "bench" => Ok(Command::Bench(number.transpose()?)),
-        "perft" => match number.transpose()? {
-            Some(depth @ ..=MAX_PERFT) => Ok(Command::Perft(depth)),
-            Some(depth) => {
-                Err(Refusal(format!("perft takes a depth from 0 to {MAX_PERFT}, not {depth}")))
-            }
+        "bench" => Ok(Command::Bench(depth_from(1, MAX_BENCH)?)),
+        "perft" => match depth_from(0, MAX_PERFT)? {
+            Some(depth) => Ok(Command::Perft(depth)),
             None => Err(Refusal("perft needs a depth: perft 5".into())),
         },
         "d" => Ok(Command::Display),
@@ -349,7 +363,8 @@ fn is_go_argument(word: &str) -> bool {
 }
 
 /// Reads a whole number with an optional sign; one beyond 64 bits is clamped.
-fn read_integer(word: &str) -> Option<i64> {
+#[must_use]
+pub fn read_integer(word: &str) -> Option<i64> {
     let (negative, digits) = match word.as_bytes().first()? {
         b'-' => (true, &word[1..]),
         b'+' => (false, &word[1..]),

@@ -95,6 +95,8 @@ pub struct Status {
     pub nodes: u64,
     /// How full the hash table was when last known, in permill.
     pub hash_full: u32,
+    /// How often endgame tables had an answer, if there are any.
+    pub table_hits: Option<u64>,
     /// Time since the `go`.
     pub elapsed: Duration,
 }
@@ -109,7 +111,8 @@ pub struct Info<M = String> {
     pub seldepth: Option<u32>,
     /// The rank of this line, 1 for the best.
     pub multi_pv: usize,
-    /// The score from the engine's point of view.
+    /// The score from the engine's point of view, as it is shown: in style Cairn, 100 centipawns are an even chance to
+    /// win.
     pub score: ScoreText,
     /// Whether the score is exact or a bound.
     pub bound: Bound,
@@ -121,6 +124,8 @@ pub struct Info<M = String> {
     pub elapsed: Duration,
     /// How full the hash table is, in permill.
     pub hash_full: u32,
+    /// How often endgame tables had an answer, if there are any.
+    pub table_hits: Option<u64>,
     /// The moves; may be empty.
     pub pv: Vec<M>,
 }
@@ -130,9 +135,31 @@ impl<M> Info<M> {
     #[must_use]
     pub fn with_pv<N>(&self, pv: Vec<N>) -> Info<N> {
         let &Info {
-            depth, seldepth, multi_pv, score, bound, wdl, nodes, elapsed, hash_full, ..
+            depth,
+            seldepth,
+            multi_pv,
+            score,
+            bound,
+            wdl,
+            nodes,
+            elapsed,
+            hash_full,
+            table_hits,
+            ..
         } = self;
-        Info { depth, seldepth, multi_pv, score, bound, wdl, nodes, elapsed, hash_full, pv }
+        Info {
+            depth,
+            seldepth,
+            multi_pv,
+            score,
+            bound,
+            wdl,
+            nodes,
+            elapsed,
+            hash_full,
+            table_hits,
+            pv,
+        }
     }
 }
 
@@ -145,6 +172,14 @@ pub struct Wdl {
     pub draw: u32,
     /// To lose.
     pub loss: u32,
+}
+
+impl Wdl {
+    /// A certain draw.
+    pub const DRAW: Wdl = Wdl { win: 0, draw: 1000, loss: 0 };
+
+    /// A certain loss.
+    pub const LOSS: Wdl = Wdl { win: 0, draw: 0, loss: 1000 };
 }
 
 impl Reply {
@@ -232,7 +267,7 @@ impl fmt::Display for Info {
         if let Some(Wdl { win, draw, loss }) = self.wdl {
             write!(f, " wdl {win} {draw} {loss}")?;
         }
-        write_counts(f, self.nodes, self.hash_full, self.elapsed)?;
+        write_counts(f, self.nodes, self.hash_full, self.table_hits, self.elapsed)?;
         if !self.pv.is_empty() {
             write!(f, " pv {}", self.pv.join(" "))?;
         }
@@ -246,7 +281,7 @@ impl fmt::Display for Status {
         if self.depth > 0 {
             write!(f, " depth {}", self.depth)?;
         }
-        write_counts(f, self.nodes, self.hash_full, self.elapsed)
+        write_counts(f, self.nodes, self.hash_full, self.table_hits, self.elapsed)
     }
 }
 
@@ -255,10 +290,15 @@ fn write_counts(
     f: &mut fmt::Formatter<'_>,
     nodes: u64,
     hash_full: u32,
+    table_hits: Option<u64>,
     elapsed: Duration,
 ) -> fmt::Result {
     let (nps, time) = (speed(nodes, elapsed), elapsed.as_millis());
-    write!(f, " nodes {nodes} nps {nps} hashfull {hash_full} time {time}")
+    write!(f, " nodes {nodes} nps {nps} hashfull {hash_full}")?;
+    if let Some(hits) = table_hits {
+        write!(f, " tbhits {hits}")?;
+    }
+    write!(f, " time {time}")
 }
 
 /// Nodes per second, also for a search that took no measurable time.

@@ -1,38 +1,58 @@
 //! What a search has found, in the words of UCI: its lines and the answer to its `go`.
 
+use cairn_engine::board::{Board, GameEnd};
 use cairn_engine::moves::Move;
-use cairn_engine::search::{Bound, Outcome, Report, ScoreText};
+use cairn_engine::search::{Bound, Outcome, Report, ScoreText, Style};
 
 use crate::protocol::{Info, Wdl};
 use crate::session::messages::{Answer, Ending, SearchJob};
-use crate::session::wdl;
+use crate::session::wdl::Scale;
 
 impl SearchJob {
     /// A report as a line to the GUI.
     #[must_use]
     pub fn describe(&self, report: &Report<'_>) -> Info {
+        let (pv, end) = self.line(report.pv, report.score);
+        let (score, wdl) = self.told(report.score, report.bound, &end, pv.len());
         Info {
             depth: report.depth,
             seldepth: report.seldepth,
             multi_pv: report.multi_pv,
-            score: report.score,
+            score,
             bound: report.bound,
-            wdl: self.wdl(report.score),
+            wdl,
             nodes: report.nodes,
             elapsed: self.started.elapsed(),
             hash_full: report.hash_full,
-            pv: self.line(report.pv, report.score),
+            table_hits: report.table_hits,
+            pv,
         }
     }
 
-    /// Win, draw and loss chances, if they are asked for.
-    fn wdl(&self, score: ScoreText) -> Option<Wdl> {
-        self.show_wdl.then(|| wdl::chances(score))
+    /// A score as it is shown, and its chances if they are asked for. `end` is the position at the end of the line, so
+    /// many half-moves from the root.
+    fn told(
+        &self,
+        score: ScoreText,
+        bound: Bound,
+        end: &Board,
+        plies: usize,
+    ) -> (ScoreText, Option<Wdl>) {
+        let scale = match self.setup.style {
+            Style::Cairn if bound == Bound::Exact && is_drawn(score, end, plies) => {
+                return (ScoreText::Centipawns(0), self.show_wdl.then_some(Wdl::DRAW));
+            }
+            Style::Cairn => Scale::of(&self.board),
+            Style::MicroMax => {
+                return (score, self.show_wdl.then(|| Scale::MICROMAX.chances(score)));
+            }
+        };
+        (scale.shown(score), self.show_wdl.then(|| scale.chances(score)))
     }
 
-    /// A principal variation as text, up to the first illegal move or the end of the game. A line that
-    /// stops short of its mate is left out: it would contradict its own score.
-    fn line(&self, pv: &[Move], score: ScoreText) -> Vec<String> {
+    /// A principal variation as text, up to the first illegal move or the end of the game, and the position there. A
+    /// line that stops short of its mate is left out: it would contradict its own score.
+    fn line(&self, pv: &[Move], score: ScoreText) -> (Vec<String>, Board) {
         let mut board = self.board.clone();
         let mut texts = Vec::with_capacity(pv.len());
         for &mv in pv {
@@ -47,7 +67,7 @@ impl SearchJob {
         if texts.len() < pv.len() && matches!(score, ScoreText::Mate(_)) {
             texts.clear();
         }
-        texts
+        (texts, board)
     }
 
     /// The answer to this `go`. `outcome` is missing if the search broke; `best_line` is the last exact
@@ -107,20 +127,35 @@ impl SearchJob {
             _ => ScoreText::Centipawns(0),
         };
         // A single move does not show a mate.
-        let fitting = best.filter(|_| !matches!(score, ScoreText::Mate(_)));
-        let depth = outcome.map_or(0, |outcome| outcome.depth);
+        let shown = best.filter(|_| !matches!(score, ScoreText::Mate(_)));
+        let best: Vec<Move> =
+            shown.and_then(|best| self.board.parse_uci(best).ok()).into_iter().collect();
+        let (pv, end) = self.line(&best, score);
+        let (score, wdl) = self.told(score, Bound::Exact, &end, pv.len());
         Some(Info {
-            depth,
+            depth: outcome.map_or(0, |outcome| outcome.depth),
             seldepth: None,
             multi_pv: 1,
             score,
             bound: Bound::Exact,
-            wdl: self.wdl(score),
+            wdl,
             nodes: outcome.map_or(0, |outcome| outcome.nodes),
             elapsed: self.started.elapsed(),
             hash_full: 0,
-            pv: fitting.map(str::to_owned).into_iter().collect(),
+            table_hits: self.limits.tables.as_ref().map(|_| self.control.engine.table_hits()),
+            pv,
         })
+    }
+}
+
+/// Whether a line is drawn that ends in this position, so many half-moves from the root: by the rules, or as a position
+/// has come back once, which the search takes for a draw already. That counts only if the score agrees, of which the
+/// delayed gain takes at most a point for each half-move.
+fn is_drawn(score: ScoreText, end: &Board, plies: usize) -> bool {
+    let ScoreText::Centipawns(score) = score else { return false };
+    match end.outcome() {
+        Some(end) => end != GameEnd::Checkmate,
+        None => score.unsigned_abs() as usize <= plies && end.is_repetition(plies),
     }
 }
 
@@ -136,9 +171,13 @@ mod tests {
     use crate::session::messages::SearcherSetup;
 
     fn job(fen: &str) -> SearchJob {
+        job_of(Style::MicroMax, fen)
+    }
+
+    fn job_of(style: Style, fen: &str) -> SearchJob {
         SearchJob {
             setup: SearcherSetup {
-                style: Style::MicroMax,
+                style,
                 hash_mib: 1,
                 threads: 1,
                 deterministic: false,
@@ -151,7 +190,7 @@ mod tests {
             timed: false,
             started: Instant::now(),
             chess960: false,
-            show_wdl: false,
+            show_wdl: true,
             cut: None,
             control: Arc::default(),
         }
@@ -168,6 +207,7 @@ mod tests {
             nodes: 100,
             elapsed: Duration::ZERO,
             hash_full: 0,
+            table_hits: None,
             pv: moves.iter().map(ToString::to_string).collect(),
         }
     }
@@ -202,7 +242,76 @@ mod tests {
         let start = job(START);
         let first = start.board.parse_uci("e2e4").expect("legal");
         // White cannot move the same pawn again before black has answered.
-        assert_eq!(start.line(&[first, first], ScoreText::Centipawns(0)), ["e2e4"]);
-        assert!(start.line(&[first, first], ScoreText::Mate(2)).is_empty());
+        assert_eq!(start.line(&[first, first], ScoreText::Centipawns(0)).0, ["e2e4"]);
+        assert!(start.line(&[first, first], ScoreText::Mate(2)).0.is_empty());
+    }
+    /// What is shown of a line with this score.
+    fn shown(job: &SearchJob, moves: &[&str], score: i32, bound: Bound) -> (i32, Wdl) {
+        let mut board = job.board.clone();
+        let play = |text: &&str| {
+            let mv = board.parse_uci(text).expect("legal");
+            board.play(mv);
+            mv
+        };
+        let pv: Vec<Move> = moves.iter().map(play).collect();
+        let info = job.describe(&Report {
+            depth: 9,
+            seldepth: None,
+            multi_pv: 1,
+            score: ScoreText::Centipawns(score),
+            bound,
+            nodes: 1000,
+            hash_full: 0,
+            table_hits: None,
+            effort: None,
+            pv: &pv,
+            silent: false,
+        });
+        let ScoreText::Centipawns(score) = info.score else { panic!("{info:?}") };
+        (score, info.wdl.expect("asked for"))
+    }
+
+    #[test]
+    fn scores_are_normalised_but_for_micro_max() {
+        let cairn = job_of(Style::Cairn, START);
+        let scale = Scale::of(&cairn.board);
+        for score in [-300, -7, 0, 55, 700] {
+            let text = ScoreText::Centipawns(score);
+            let expected = (scale.normalised(score), scale.chances(text));
+            assert_eq!(shown(&cairn, &["e2e4"], score, Bound::Exact), expected);
+            assert_eq!(shown(&cairn, &["e2e4"], score, Bound::Lower), expected);
+            let as_it_is = (score, Scale::MICROMAX.chances(text));
+            assert_eq!(shown(&job(START), &["e2e4"], score, Bound::Exact), as_it_is);
+        }
+        let closing = cairn.answer(None, None, Ending::Broke).closing.expect("a line");
+        assert_eq!(closing.score, ScoreText::Centipawns(0));
+    }
+
+    #[test]
+    fn a_line_that_ends_drawn_is_shown_as_a_draw() {
+        let drawn = (0, Wdl { win: 0, draw: 1000, loss: 0 });
+        let taken = job_of(Style::Cairn, "7k/8/8/8/8/3p4/3K4/7N w - - 0 1");
+        assert_eq!(shown(&taken, &["d2d3"], -2, Bound::Exact), drawn, "insufficient material");
+        assert_ne!(shown(&taken, &["d2d3"], -200, Bound::Lower), drawn, "only a bound");
+        assert_ne!(shown(&taken, &["d2e3"], -2, Bound::Exact), drawn);
+        let stalemate = job_of(Style::Cairn, "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1");
+        assert_eq!(shown(&stalemate, &["f1f7"], 600, Bound::Exact), drawn);
+        let clock = job_of(Style::Cairn, "7k/8/6K1/8/8/8/8/R7 w - - 98 120");
+        assert_eq!(shown(&clock, &["a1a2", "h8g8"], 3, Bound::Exact), drawn);
+        assert_ne!(shown(&clock, &["a1a2"], 3, Bound::Exact), drawn);
+        // A position of the line that comes back is a draw for the search, which the score has to say.
+        let start = job_of(Style::Cairn, START);
+        let around = ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3"];
+        assert_eq!(shown(&start, &around, -2, Bound::Exact), drawn);
+        assert_ne!(shown(&start, &around, 40, Bound::Exact), drawn);
+        assert_ne!(shown(&start, &around[..4], -2, Bound::Exact), drawn, "the root came back");
+        // The third time it is one by the rules, with the moves that were played before.
+        let mut third = job_of(Style::Cairn, START);
+        for text in &around[..4] {
+            third.board.play(third.board.parse_uci(text).expect("legal"));
+        }
+        assert_eq!(shown(&third, &around[..4], 40, Bound::Exact), drawn);
+        let micromax = shown(&job(START), &around, -2, Bound::Exact);
+        assert_eq!(micromax.0, -2, "shown as it is");
     }
 }

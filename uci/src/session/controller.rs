@@ -15,19 +15,21 @@ use anyhow::{Context, Result, anyhow};
 use cairn_engine::eval::PackedNetwork;
 use cairn_engine::piece::Side;
 use cairn_engine::search::{Control, Style};
+use cairn_engine::syzygy::Tables;
 use crossbeam_channel::{Receiver, at, never, select};
 
 use crate::protocol::{self, Command, Go, Position, Reply, quote};
 use crate::session::clock::TimeLimits;
 use crate::session::files::{FileAccess, FilePath};
 use crate::session::game::Game;
-use crate::session::log::{Log, Mark, NETWORK};
+use crate::session::log::{Log, Mark, NETWORK, TABLES};
 use crate::session::messages::{Cut, Ending, Event, Job, SearchJob, SearcherSetup};
 use crate::session::network;
-use crate::session::options::{self, EVAL_FILE, Settings, UciOption, When};
+use crate::session::options::{self, EVAL_FILE, SYZYGY_PATH, Settings, needs_idle_engine};
 use crate::session::pending::{PendingCommand, PendingGo};
 use crate::session::plan;
 use crate::session::reader::{Arrival, Input, MAX_LINE};
+use crate::session::tables;
 use crate::session::views;
 use crate::session::worker::Worker;
 use crate::session::writer::Writer;
@@ -77,6 +79,8 @@ enum Activity {
     Prepare(Arc<AtomicBool>),
     /// Reading a network; with the `EvalFile` before it.
     Load(FilePath),
+    /// Reading endgame tables.
+    LoadTables,
     /// A command beyond UCI.
     Console(PendingCommand),
 }
@@ -98,6 +102,8 @@ pub struct Controller {
     settings: Settings,
     /// The network that evaluates, if it is not the one that is built in.
     loaded: Option<Arc<PackedNetwork>>,
+    /// The endgame tables that are asked, if any.
+    tables: Option<Arc<Tables>>,
     /// What the searcher was last set up for.
     prepared: Option<SearcherSetup>,
     game: Game,
@@ -110,7 +116,7 @@ pub struct Controller {
     /// What a replay follows.
     script: Option<Script>,
     ended: bool,
-    /// The first command of a script that could not do what it was asked for.
+    /// Why a command of a script could not do what it was asked for, the first of them.
     failure: Option<String>,
 }
 
@@ -127,6 +133,7 @@ impl Controller {
             manner,
             settings: Settings::default(),
             loaded: None,
+            tables: None,
             prepared: None,
             game: Game::default(),
             activity: None,
@@ -153,10 +160,11 @@ impl Controller {
         told: impl FnMut(Ending) + 'static,
     ) -> Result<()> {
         for (name, path) in files {
-            self.settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal))?;
+            self.settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal.to_string()))?;
         }
         let network = network::chosen(&mut self.settings.eval_file);
         self.loaded = network.map_err(|refusal| anyhow!(refusal))?;
+        self.tables = tables::chosen(&mut self.settings.syzygy_path).tables;
         self.settings.files = FileAccess::Closed;
         self.script = Some(Script { endings, told: Box::new(told) });
         self.begin_log();
@@ -242,22 +250,22 @@ impl Controller {
                 Err(refusal) => What::Remark(refusal.to_string()),
             },
         };
-        if let What::Command(command) = &what
-            && self.manner == Manner::Interactive
-        {
-            self.anticipate(command);
+        if self.manner == Manner::Interactive {
+            self.anticipate(&what);
         }
         self.queue.push_back(Order { what, at: input.at });
         self.serve_queue();
     }
 
-    /// What a command does at once to what is under way, whatever waits before it.
-    fn anticipate(&mut self, command: &Command) {
-        match (&self.activity, command) {
+    /// What something does at once to what is under way, whatever waits before it.
+    fn anticipate(&mut self, what: &What) {
+        match (&self.activity, what) {
             // Do not wait for work that nobody will see.
-            (Some(Activity::Search(_)), Command::Quit) => self.queue.clear(),
-            (Some(Activity::Console(_)), Command::Stop | Command::Quit) => self.stop(),
-            (Some(Activity::Prepare(hurry)), command) if is_urgent(command) => {
+            (Some(Activity::Search(_)), What::Command(Command::Quit)) => self.queue.clear(),
+            (Some(Activity::Console(_)), What::Command(Command::Stop | Command::Quit)) => {
+                self.stop();
+            }
+            (Some(Activity::Prepare(hurry)), what) if is_urgent(what) => {
                 hurry.store(true, Ordering::Relaxed);
             }
             _ => {}
@@ -267,8 +275,12 @@ impl Controller {
     /// Carries out what is queued, as far as possible now.
     fn serve_queue(&mut self) {
         while !self.ended
-            && let Some(order) = self.queue.pop_front()
+            && let Some(mut order) = self.queue.pop_front()
         {
+            if self.manner == Manner::Patient {
+                // The lines of a script are all there at the start, but each comes when it is its turn.
+                order.at = Instant::now();
+            }
             let waiting = if self.activity.is_some() {
                 self.carry_out_busy(order)
             } else {
@@ -299,6 +311,12 @@ impl Controller {
             // Which network plays is not known yet.
             Command::IsReady | Command::Eval
                 if matches!(self.activity, Some(Activity::Load(_))) =>
+            {
+                return Some(order);
+            }
+            // Nor which tables there are.
+            Command::IsReady | Command::Display
+                if matches!(self.activity, Some(Activity::LoadTables)) =>
             {
                 return Some(order);
             }
@@ -380,7 +398,11 @@ impl Controller {
                 self.console("genfens", |control| Job::Openings { request, control });
             }
             Command::Display => {
-                let text = views::display(self.game.board(), self.settings.chess960);
+                let text = views::display(
+                    self.game.board(),
+                    self.settings.chess960,
+                    self.tables.as_deref(),
+                );
                 self.reply(Reply::Text(text));
             }
             Command::Eval => {
@@ -416,10 +438,10 @@ impl Controller {
                     self.tell(CHESS960.into());
                 }
                 if let Some(remark) = remark {
-                    self.tell(remark);
+                    self.complain(remark);
                 }
             }
-            Err(refusal) => self.tell(refusal),
+            Err(refusal) => self.complain(refusal),
         }
     }
 
@@ -432,11 +454,12 @@ impl Controller {
     fn set_option(&mut self, name: &str, value: Option<&str>) {
         let log_file = self.settings.log_file.clone();
         let eval_file = self.settings.eval_file.clone();
+        let asked = self.settings.syzygy_path.checksum();
         let was_single = self.is_single_against_wish();
         let set = self.settings.set(name, value);
         let is_set = set.is_ok();
-        if let Err(text) | Ok(Some(text)) = set {
-            self.tell(text);
+        if let Err(remark) | Ok(Some(remark)) = set {
+            self.complain(remark.to_string());
         }
         if self.is_single_against_wish() && !was_single {
             self.tell("style MicroMax searches on one thread".into());
@@ -444,6 +467,20 @@ impl Controller {
         if self.settings.log_file != log_file {
             self.close_log();
             self.begin_log();
+        }
+        if is_set && name.eq_ignore_ascii_case(SYZYGY_PATH) {
+            match self.settings.syzygy_path.clone() {
+                // Nothing to read.
+                path if path.is_empty() => {
+                    self.settings.syzygy_path.note_checksum(asked);
+                    self.take_tables(None, path);
+                }
+                path => {
+                    // Until the new ones are there the old ones are asked.
+                    self.settings.syzygy_path.note_checksum(asked);
+                    self.start(Activity::LoadTables, Job::LoadTables(path));
+                }
+            }
         }
         if is_set && name.eq_ignore_ascii_case(EVAL_FILE) {
             match self.settings.eval_file.clone() {
@@ -478,6 +515,19 @@ impl Controller {
         self.tell(format!("the network that plays: {identity}, {origin}"));
     }
 
+    /// Takes endgame tables for the searches to come.
+    fn take_tables(&mut self, tables: Option<Arc<Tables>>, path: FilePath) {
+        let checksum = path.checksum();
+        if checksum != self.settings.syzygy_path.checksum()
+            && let Some(log) = &self.log
+        {
+            let told = checksum.map_or_else(|| "none".into(), |checksum| checksum.to_string());
+            log.fact(&format!("{TABLES} {told}"));
+        }
+        self.settings.syzygy_path = path;
+        self.tables = tables;
+    }
+
     /// Gives another network to a searcher that was there already, which empties its table, as long as no clock
     /// runs.
     fn renew_network(&mut self) {
@@ -509,7 +559,7 @@ impl Controller {
             }
             Err(error) => {
                 self.settings.log_file = FilePath::default();
-                self.tell(format!(
+                self.complain(format!(
                     "Debug Log File '{}': {error}; no log is kept",
                     quote(path.text())
                 ));
@@ -530,7 +580,7 @@ impl Controller {
         if let Some(error) = log.failure() {
             self.log = None;
             self.settings.log_file = FilePath::default();
-            self.tell(format!("the log cannot be written: {error}; it ends here"));
+            self.complain(format!("the log cannot be written: {error}; it ends here"));
             return;
         }
         if let Arrival::Line(bytes) = &input.what {
@@ -548,11 +598,8 @@ impl Controller {
             Side::Black => go.black,
         };
         let (search_moves, remark) = self.game.legal_among(&go.search_moves);
-        if let Some(remark) = remark {
-            self.tell(remark);
-        }
-        if let Some(remark) = plan::remark_on_limits(go, &clock) {
-            self.tell(remark);
+        for remark in remark.into_iter().chain(plan::remark_on_limits(go, &clock)) {
+            self.complain(remark);
         }
         let choices =
             if search_moves.is_empty() { board.legal_moves().len() } else { search_moves.len() };
@@ -569,7 +616,8 @@ impl Controller {
         };
         search.start_clock(at);
         let TimeLimits { soft, hard } = search.limits();
-        let mut limits = plan::engine_limits(&self.settings, go, search_moves);
+        let mut limits =
+            plan::engine_limits(&self.settings, go, search_moves, self.tables.as_ref());
         let cut = match ending {
             Some(Ending::Cut(point)) => Some(point),
             Some(Ending::Itself(Cut { nodes, .. })) if self.settings.style == Style::Cairn => {
@@ -620,9 +668,8 @@ impl Controller {
     /// Applies the options to the searcher. The table is not given its memory now if somebody waits.
     fn prepare(&mut self) {
         let setup = self.take_setup();
-        let waits =
-            |order: &Order| matches!(&order.what, What::Command(command) if is_urgent(command));
-        let is_urgent = self.manner == Manner::Interactive && self.queue.iter().any(waits);
+        let is_urgent = self.manner == Manner::Interactive
+            && self.queue.iter().any(|order| is_urgent(&order.what));
         let hurry = Arc::new(AtomicBool::new(is_urgent));
         self.start(Activity::Prepare(Arc::clone(&hurry)), Job::Prepare { setup, hurry });
     }
@@ -661,7 +708,7 @@ impl Controller {
                 self.release();
             }
             Some(Activity::Console(command)) => command.control().stop(),
-            Some(Activity::Prepare(_) | Activity::Load(_)) | None => {}
+            Some(Activity::Prepare(_) | Activity::Load(_) | Activity::LoadTables) | None => {}
         }
     }
 
@@ -713,7 +760,11 @@ impl Controller {
                 if let Some(Activity::Load(before)) = &mut self.activity {
                     self.settings.eval_file = std::mem::take(before);
                 }
-                self.tell(format!("{refusal}; the network that plays is kept"));
+                self.complain(format!("{refusal}; the network that plays is kept"));
+            }
+            Event::TablesLoaded { tables, path, remarks } => {
+                self.take_tables(tables, path);
+                remarks.into_iter().for_each(|remark| self.tell(remark));
             }
             Event::Done(answer) => {
                 match (&mut self.activity, answer) {
@@ -752,6 +803,14 @@ impl Controller {
         self.reply(Reply::BestMove { best: answer.best, ponder: answer.ponder });
     }
 
+    /// Says why something is not done as it was asked for. A script has failed then, but goes on.
+    fn complain(&mut self, text: String) {
+        if self.manner == Manner::Patient {
+            self.failure.get_or_insert_with(|| text.clone());
+        }
+        self.tell(text);
+    }
+
     /// Sends a remark for people.
     fn tell(&self, text: String) {
         self.reply(Reply::Message(text));
@@ -766,16 +825,11 @@ impl Controller {
     }
 }
 
-/// Whether somebody waits for what a command does, or a clock runs for it.
-fn is_urgent(command: &Command) -> bool {
-    match command {
-        Command::Stop | Command::PonderHit | Command::Quit => true,
-        Command::Go(go) => plan::starts_clock(go),
+/// Whether somebody waits for what is to be done, or a clock runs for it.
+fn is_urgent(what: &What) -> bool {
+    match what {
+        What::Command(Command::Stop | Command::PonderHit | Command::Quit) | What::End => true,
+        What::Command(Command::Go(go)) => plan::starts_clock(go),
         _ => false,
     }
-}
-
-/// Whether setting an option has to wait for the end of a search.
-fn needs_idle_engine(name: &str) -> bool {
-    UciOption::named(name).is_some_and(|option| option.when == When::Idle)
 }

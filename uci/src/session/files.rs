@@ -1,5 +1,5 @@
 //! The files that options name: how their paths are read, and the only place of the session that opens
-//! them.
+//! them. Files that commands name, such as a suite or a book, are read here too.
 //!
 //! A replay carries out the options of a log, and anybody may have written that. So a path is only made
 //! with [`FileAccess::path`], and a replay that has closed its access gets no path out of a log: there is
@@ -9,9 +9,11 @@ use std::env;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::str::FromStr;
+
+use cairn_engine::MappedFile;
 
 /// Whether options may name files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +26,8 @@ pub enum FileAccess {
 }
 
 impl FileAccess {
-    /// Reads the path that an option names. Quotes around it are taken off, as some people put them there.
+    /// Reads the path that an option names. Quotes around it are taken off, as some people put them there;
+    /// between them may be nothing, which names no file.
     ///
     /// # Errors
     /// Why the path is refused.
@@ -36,9 +39,8 @@ impl FileAccess {
         if text.contains(char::REPLACEMENT_CHARACTER) {
             return Err("takes a path in UTF-8");
         }
-        let unquoted = ['"', '\''].into_iter().find_map(|quote| {
-            text.strip_prefix(quote)?.strip_suffix(quote).filter(|inner| !inner.is_empty())
-        });
+        let unquoted =
+            ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
         Ok(FilePath { text: unquoted.unwrap_or(text).to_owned(), checksum: None })
     }
 }
@@ -75,48 +77,65 @@ impl FilePath {
     /// # Errors
     /// When it cannot be read, is no regular file, or has more than `longest` bytes.
     pub fn load(&mut self, longest: u64) -> io::Result<Vec<u8>> {
-        let path = self.found();
-        // Asked before it is opened: a pipe would block for good, and a device may never end.
-        let metadata = fs::metadata(&path)?;
-        if metadata.is_dir() {
-            return Err(io::Error::other("it is a folder"));
-        }
-        if !metadata.is_file() {
-            return Err(no_regular_file());
-        }
-        let mut bytes = Vec::new();
-        File::open(&path)?.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > longest {
-            return Err(io::Error::other(format!("it has more than {longest} bytes")));
-        }
+        let bytes = read_file(&self.found(), longest)?;
         self.checksum = Some(Checksum::of(&bytes));
         Ok(bytes)
     }
 
     /// Where the file lies.
     fn found(&self) -> PathBuf {
-        let here = PathBuf::from(&self.text);
-        let beside = || Some(env::current_exe().ok()?.parent()?.join(&self.text));
-        match beside() {
-            Some(beside) if !here.exists() && beside.exists() => beside,
-            _ => here,
+        found(&self.text)
+    }
+
+    /// Notes the checksum of what was loaded from here by other means than [`Self::load`].
+    pub fn note_checksum(&mut self, checksum: Option<Checksum>) {
+        self.checksum = checksum;
+    }
+
+    /// Maps the files in the folders of this path whose names end with one of these suffixes, in the order of
+    /// the folders and of their names. Between two folders stands what the system has between two, `;` on
+    /// Windows and `:` elsewhere; relative ones are looked for as by [`Self::load`]. What cannot be opened is
+    /// told.
+    #[must_use]
+    pub fn map_files(&self, suffixes: &[&str]) -> Vec<Result<(String, MappedFile), String>> {
+        let folders = self.text.split(FOLDERS_END).filter(|folder| !folder.is_empty());
+        let mut files = Vec::new();
+        for folder in folders {
+            let in_words = |error: io::Error| format!("'{folder}': {error}");
+            let folder = found(folder);
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    files.push(Err(in_words(error)));
+                    continue;
+                }
+            };
+            let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+            let mut names: Vec<String> =
+                names.filter(|name| suffixes.iter().any(|suffix| name.ends_with(suffix))).collect();
+            names.sort_unstable();
+            files.extend(names.into_iter().map(|name| {
+                map(&folder.join(&name))
+                    .map_err(|error| format!("{name}: {error}"))
+                    .map(|mapped| (name, mapped))
+            }));
         }
+        files
     }
 
     /// Creates the file, empty, or empties one that begins with `title`: the path may have been mistyped, and
     /// nothing else is to be lost. `{pid}` in the path becomes the process id, so that several processes can
-    /// each have a file.
+    /// each have a file. Until it is closed no other process gets it, where the file system has locks.
     ///
     /// # Errors
     /// When it cannot be created, something that is no regular file has its name (a pipe could block for
-    /// good), or it holds something else.
+    /// good), another process has it open, or it holds something else.
     pub fn create(&self, title: &str) -> io::Result<File> {
-        let path = self.text.replace("{pid}", &process::id().to_string());
+        let path = PathBuf::from(self.text.replace("{pid}", &process::id().to_string()));
         if fs::metadata(&path).is_ok_and(|known| !known.is_file()) {
             return Err(no_regular_file());
         }
-        let mut file =
-            File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        let mut file = open_alone(&path)?;
         let mut beginning = Vec::new();
         (&file).take(title.len() as u64).read_to_end(&mut beginning)?;
         if !beginning.is_empty() && beginning != title.as_bytes() {
@@ -126,6 +145,83 @@ impl FilePath {
         file.rewind()?;
         Ok(file)
     }
+}
+
+/// What stands between two folders of a path.
+const FOLDERS_END: char = if cfg!(windows) { ';' } else { ':' };
+
+/// Where a file or folder lies: here, or else beside the program.
+fn found(text: &str) -> PathBuf {
+    let here = PathBuf::from(text);
+    let beside = || Some(env::current_exe().ok()?.parent()?.join(text));
+    match beside() {
+        Some(beside) if !here.exists() && beside.exists() => beside,
+        _ => here,
+    }
+}
+
+/// Maps a regular file.
+fn map(path: &Path) -> io::Result<MappedFile> {
+    // Asked before it is opened: a pipe would block for good.
+    if !fs::metadata(path)?.is_file() {
+        return Err(no_regular_file());
+    }
+    MappedFile::new(&File::open(path)?)
+}
+
+/// Opens or creates a file to write it, if nobody else writes it.
+fn open_alone(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    // A lock would keep others from reading it, too.
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::OpenOptionsExt;
+        const FILE_SHARE_READ: u32 = 1;
+        options.share_mode(FILE_SHARE_READ);
+    }
+    let file = options.open(path)?;
+    #[cfg(not(windows))]
+    if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
+        return Err(io::Error::other("another process writes it"));
+    }
+    Ok(file)
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// When it cannot be read, is no regular file, or has more than `longest` bytes.
+pub fn read_file(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
+    // Asked before it is opened: a pipe would block for good, and a device may never end.
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(io::Error::other("it is a folder"));
+    }
+    if !metadata.is_file() {
+        return Err(no_regular_file());
+    }
+    let too_long = || io::Error::other(format!("it has more than {longest} bytes"));
+    if metadata.len() > longest {
+        return Err(too_long());
+    }
+    // It may grow meanwhile.
+    let mut bytes = Vec::new();
+    File::open(path)?.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > longest { Err(too_long()) } else { Ok(bytes) }
+}
+
+/// Reads a whole text, less the byte-order mark that some editors put before it.
+///
+/// # Errors
+/// As for [`read_file`], and when it is not UTF-8.
+pub fn read_text(path: &Path, longest: u64) -> io::Result<String> {
+    let text = String::from_utf8(read_file(path, longest)?)
+        .map_err(|_| io::Error::other("it is no text in UTF-8"))?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(unmarked) => unmarked.to_owned(),
+        None => text,
+    })
 }
 
 fn no_regular_file() -> io::Error {
@@ -175,7 +271,8 @@ mod tests {
             ("'/a b/c'", "/a b/c"),
             ("/a\"b\"", "/a\"b\""),
             ("\"", "\""),
-            ("\"\"", "\"\""),
+            ("\"\"", ""),
+            ("''", ""),
             ("", ""),
         ] {
             assert_eq!(FileAccess::Open.path(text).expect(text).text(), path);
@@ -201,6 +298,33 @@ mod tests {
         fs::remove_file(&path).expect("the file");
         assert!(file.create("Title ").is_ok(), "a new one");
         fs::remove_file(&path).expect("the file");
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_is_not_opened_again() {
+        let path = env::temp_dir().join(format!("cairn-locked-{}", process::id()));
+        let file = FileAccess::Open.path(&path.display().to_string()).expect("a path");
+        let first = file.create("Title ").expect("a file");
+        let refusal = file.create("Title ").expect_err("it is in use").to_string();
+        assert!(refusal.contains("another process"), "{refusal}");
+        drop(first);
+        assert!(file.create("Title ").is_ok());
+        fs::remove_file(&path).expect("the file");
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_a_length() {
+        let path = env::temp_dir().join(format!("cairn-read-{}", process::id()));
+        fs::write(&path, "\u{feff}abc").expect("a file");
+        assert_eq!(read_file(&path, 6).expect("the file").len(), 6);
+        assert_eq!(read_text(&path, 6).expect("a text"), "abc");
+        assert!(read_file(&path, 5).expect_err("long").to_string().contains("more than 5 bytes"));
+        fs::write(&path, [0xff]).expect("a file");
+        assert!(read_text(&path, 5).expect_err("no text").to_string().contains("UTF-8"));
+        fs::remove_file(&path).expect("the file");
+        assert!(
+            read_file(&env::temp_dir(), 5).expect_err("a folder").to_string().contains("folder")
+        );
     }
 
     #[test]

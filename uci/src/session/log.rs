@@ -3,7 +3,7 @@
 //! ```text
 //! Cairn log 1
 //! # >> came in, << went out, == was found out; with the seconds since the log began
-//! engine Cairn 0.1.0
+//! engine Cairn 0.1.0, scores 0123456789abcdef
 //! option Hash = 16
 //! network generation 1, 64 neurons, 1 bucket, checksum 0123456789abcdef
 //! position startpos moves e2e4
@@ -16,12 +16,13 @@
 //! 0.204533 == end
 //! ```
 //!
-//! The header has the program's name, all options, the network that plays, and the position at the beginning
+//! The header has the program's name with what tells its scale of scores from others, all options, the network that plays, and the position at the beginning
 //! of the log, when the hash table is empty. Another network later on is a line `== network`. Each search
 //! has a line `== search` just before its `bestmove`: `ended` by its own limits or `cut` by a clock or a
 //! `stop`, and at how many nodes; of deterministic threads also at how many of the main thread's own, `main`. A file that an option names and that was loaded has a line
 //! `loaded <option> = <checksum>` behind the option in the header, or `== loaded` later on: a replay is
-//! given the file anew and knows it by its checksum. A log without `== end` was
+//! given the file anew and knows it by its checksum. So do endgame tables, with one checksum for all of them;
+//! others later on are a line `== tables`. A log without `== end` was
 //! broken off. The bench is the short one of [`crate::signature`]. Lines stand in the order in which
 //! they took effect.
 //!
@@ -38,6 +39,7 @@ use crate::protocol::Position;
 use crate::session::files::{Checksum, FilePath};
 use crate::session::messages::{Cut, Ending};
 use crate::session::options::{self, OptionKind, Settings};
+use crate::session::wdl;
 
 /// The first line of every log, with the version of the format.
 pub const TITLE: &str = "Cairn log 1";
@@ -50,6 +52,9 @@ pub const IS: &str = " = ";
 
 /// Stands before what tells the network that plays from others: in the header, and where it changes.
 pub const NETWORK: &str = "network";
+
+/// Stands where other endgame tables are read.
+pub const TABLES: &str = "tables";
 
 /// Begins what tells of a file that was loaded: an option, and the checksum of the file.
 pub const LOADED: &str = "loaded";
@@ -186,13 +191,19 @@ impl Log {
     }
 }
 
+/// The program as logs name it: with its scale, as the scores in a log are those that were shown.
+#[must_use]
+pub fn engine() -> String {
+    format!("Cairn {}, scores {}", env!("CARGO_PKG_VERSION"), wdl::identity())
+}
+
 /// The header of a log.
 fn header(settings: &Settings, network: &str, position: &Position) -> String {
     let mut text = format!(
         "{TITLE}\n\
          # >> came in, << went out, == was found out; with the seconds since the log began\n\
-         engine Cairn {}\n",
-        env!("CARGO_PKG_VERSION")
+         engine {}\n",
+        engine()
     );
     for option in options::all() {
         if let Some(value) = option.value(settings) {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use cairn_engine::board::Board;
 use cairn_engine::eval::PackedNetwork;
 use cairn_engine::search::{Control, Limits, Style};
+use cairn_engine::syzygy::Tables;
 
 use crate::protocol::{Info, OpeningsRequest};
 use crate::session::files::FilePath;
@@ -35,6 +36,8 @@ pub enum Job {
     },
     /// Reads the network in the file that the option `EvalFile` names.
     Load(FilePath),
+    /// Reads the endgame tables in the folders that the option `SyzygyPath` names.
+    LoadTables(FilePath),
     /// Runs a `go`.
     Search(Box<SearchJob>),
     /// Counts the legal move tree.
@@ -158,6 +161,15 @@ pub enum Event {
     Signature(u64),
     /// The network that was read and its path, or what is wrong with its file.
     Loaded(Result<(Option<Arc<PackedNetwork>>, FilePath), String>),
+    /// The endgame tables that were found, and their path.
+    TablesLoaded {
+        /// The tables; none if there is not one of them.
+        tables: Option<Arc<Tables>>,
+        /// Their path, with a checksum if there are any.
+        path: FilePath,
+        /// What people should know of them.
+        remarks: Vec<String>,
+    },
     /// The job is done; a search has an answer.
     Done(Option<Answer>),
 }

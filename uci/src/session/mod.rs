@@ -24,6 +24,8 @@ pub mod pending;
 pub mod plan;
 pub mod reader;
 pub mod replay;
+pub mod table;
+pub mod tables;
 pub mod views;
 pub mod watch;
 pub mod wdl;

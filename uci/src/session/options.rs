@@ -1,5 +1,6 @@
 //! The options: a table with everything about each of them, and the settings that they change.
 
+use std::fmt;
 #[cfg(feature = "tune")]
 use std::sync::LazyLock;
 
@@ -67,14 +68,14 @@ pub enum OptionKind {
     Text {
         /// The value at the start.
         default: &'static str,
-        /// Sets a value; returns a remark on it, if any.
-        set: fn(&mut Settings, &str) -> Option<&'static str>,
+        /// Sets a value.
+        set: fn(&mut Settings, &str),
         /// The current value.
         get: fn(&Settings) -> &str,
     },
     /// The path of a file or folder, at first none; a text to a GUI.
     File {
-        /// Sets a path; returns a remark on it, if any.
+        /// Sets a path; returns why it has no effect yet, if so.
         set: fn(&mut Settings, FilePath) -> Option<&'static str>,
         /// The current path.
         get: fn(&Settings) -> &FilePath,
@@ -185,6 +186,9 @@ const MAX_THREADS: i64 = 1024;
 
 /// The option that names the network's file.
 pub const EVAL_FILE: &str = "EvalFile";
+
+/// The option that names the folders of endgame tables.
+pub const SYZYGY_PATH: &str = "SyzygyPath";
 
 /// The default of Move Overhead, in milliseconds.
 const DEFAULT_OVERHEAD: i64 = 10;
@@ -362,7 +366,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
     },
     UciOption {
         name: "UCI_ShowWDL",
-        doc: "Adds the chances to win, draw and lose, in permill, to each score.",
+        doc: "Adds the chances to win, draw and lose, in permill, to each score; fitted to games of style Cairn.",
         kind: OptionKind::Check {
             default: false,
             set: |settings, on| settings.show_wdl = on,
@@ -385,10 +389,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
         doc: "Tells who the opponent is; nothing depends on it.",
         kind: OptionKind::Text {
             default: "",
-            set: |settings, opponent| {
-                settings.opponent = opponent.to_owned();
-                None
-            },
+            set: |settings, opponent| opponent.clone_into(&mut settings.opponent),
             get: |settings| &settings.opponent,
         },
         when: When::Anytime,
@@ -396,7 +397,7 @@ static GUI_OPTIONS: [UciOption; 5] = [
     UciOption {
         name: "UCI_EngineAbout",
         doc: "Says what this engine is; setting it changes nothing.",
-        kind: OptionKind::Text { default: ABOUT, set: |_, _| None, get: |_| ABOUT },
+        kind: OptionKind::Text { default: ABOUT, set: |_, _| {}, get: |_| ABOUT },
         when: When::Anytime,
     },
 ];
@@ -404,13 +405,12 @@ static GUI_OPTIONS: [UciOption; 5] = [
 /// The options about endgame tables. lichess-bot's default configuration sets them.
 static TABLE_OPTIONS: [UciOption; 4] = [
     UciOption {
-        name: "SyzygyPath",
-        doc: "Where endgame tables are; they are not read yet.",
+        name: SYZYGY_PATH,
+        doc: "The folders with Syzygy endgame tables, with ';' between them on Windows and ':' elsewhere.",
         kind: OptionKind::File {
             set: |settings, path| {
                 settings.syzygy_path = path;
-                (!settings.syzygy_path.is_empty())
-                    .then_some("endgame tables are not read yet; the path is kept")
+                None
             },
             get: |settings| &settings.syzygy_path,
         },
@@ -418,7 +418,7 @@ static TABLE_OPTIONS: [UciOption; 4] = [
     },
     UciOption {
         name: "SyzygyProbeDepth",
-        doc: "The least depth at which endgame tables are asked.",
+        doc: "The least depth at which the largest endgame tables are asked; smaller ones are at any depth.",
         kind: OptionKind::Spin {
             default: 1,
             min: 1,
@@ -472,6 +472,12 @@ pub fn all() -> impl Iterator<Item = &'static UciOption> {
     #[cfg(feature = "tune")]
     let options = options.chain(PARAM_OPTIONS.iter());
     options
+}
+
+/// Whether setting an option has to wait for the end of a search.
+#[must_use]
+pub fn needs_idle_engine(name: &str) -> bool {
+    UciOption::named(name).is_some_and(|option| option.when == When::Idle)
 }
 
 impl UciOption {
@@ -537,28 +543,48 @@ impl UciOption {
     }
 }
 
+/// What is to be said about a value that was given to an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// What is wrong with it and what is allowed, or why it has no effect yet.
+    pub about: String,
+    /// What has become of it.
+    pub effect: String,
+}
+
+impl Remark {
+    fn new(about: impl Into<String>, effect: impl Into<String>) -> Remark {
+        Remark { about: about.into(), effect: effect.into() }
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.about, self.effect)
+    }
+}
+
 impl Settings {
     /// Sets an option by name. Returns a remark if the value was changed to fit, or has no effect yet.
     ///
     /// # Errors
     /// What is wrong and what is allowed; the old value is kept.
-    pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<Option<String>, String> {
-        let option = UciOption::named(name)
-            .ok_or_else(|| format!("there is no option '{}', nothing changed", quote(name)))?;
+    pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<Option<Remark>, Remark> {
+        const KEPT: &str = "the old value is kept";
+        let option = UciOption::named(name).ok_or_else(|| {
+            Remark::new(format!("there is no option '{}'", quote(name)), "nothing changed")
+        })?;
         let value = value.unwrap_or_default();
-        let refusal = || {
-            let allowed = option.allowed();
-            let said = quote(value);
-            format!("{} takes {allowed}, not '{said}'; the old value is kept", option.name)
-        };
+        let takes =
+            || format!("{} takes {}, not '{}'", option.name, option.allowed(), quote(value));
+        let refusal = || Remark::new(takes(), KEPT);
         let in_range = |min: i64, max: i64| {
             let wanted: i128 = parse_spin(value).ok_or_else(refusal)?;
             let taken =
                 i64::try_from(wanted.clamp(min.into(), max.into())).map_err(|_| refusal())?;
             let moved = i128::from(taken) != wanted;
-            let allowed = option.allowed();
-            let remark = || format!("{} takes {allowed}; it is now {taken}", option.name);
-            Ok::<_, String>((taken, moved.then(remark)))
+            let remark = || Remark::new(takes(), format!("it is now {taken}"));
+            Ok::<_, Remark>((taken, moved.then(remark)))
         };
         match option.kind {
             OptionKind::Spin { min, max, beyond, set, .. } => {
@@ -585,13 +611,16 @@ impl Settings {
                 set(self, index.ok_or_else(refusal)?);
                 Ok(None)
             }
-            OptionKind::Text { set, .. } => Ok(set(self, value).map(Into::into)),
+            OptionKind::Text { set, .. } => {
+                set(self, value);
+                Ok(None)
+            }
             OptionKind::File { set, .. } => {
                 let path = self
                     .files
                     .path(value)
-                    .map_err(|reason| format!("{} {reason}; the old value is kept", option.name))?;
-                Ok(set(self, path).map(Into::into))
+                    .map_err(|reason| Remark::new(format!("{} {reason}", option.name), KEPT))?;
+                Ok(set(self, path).map(|why| Remark::new(why, "the path is kept")))
             }
             OptionKind::Button { press } => {
                 press(self);
@@ -636,9 +665,7 @@ impl Default for Settings {
                 OptionKind::Param(index) => settings.params[index] = params::ALL[index].default,
                 OptionKind::Check { default, set, .. } => set(&mut settings, default),
                 OptionKind::Combo { default, set, .. } => set(&mut settings, default),
-                OptionKind::Text { default, set, .. } => {
-                    set(&mut settings, default);
-                }
+                OptionKind::Text { default, set, .. } => set(&mut settings, default),
                 OptionKind::File { .. } | OptionKind::Button { .. } => {}
             }
         }
@@ -711,7 +738,9 @@ mod tests {
         let mut settings = Settings::default();
         let remark = settings.set("hash", Some("99999999999999999999")).expect("taken");
         assert_eq!(settings.hash_mib, 65_536);
-        assert!(remark.expect("a remark").contains("from 1 to 65536"));
+        let remark = remark.expect("a remark").to_string();
+        assert!(remark.contains("from 1 to 65536, not '99999999999999999999'"), "{remark}");
+        assert!(remark.ends_with("it is now 65536"), "{remark}");
         settings.set("Hash", Some("-5")).expect("taken");
         assert_eq!(settings.hash_mib, 1);
         assert_eq!(settings.set("Hash", Some("64")), Ok(None));
@@ -734,7 +763,7 @@ mod tests {
             ("Skill Level", Some("10"), "no option"),
         ] {
             let mut settings = Settings::default();
-            let refusal = settings.set(name, value).expect_err(name);
+            let refusal = settings.set(name, value).expect_err(name).to_string();
             assert!(refusal.contains(allowed), "{refusal}");
             assert_eq!(settings, Settings::default());
         }
@@ -784,6 +813,7 @@ mod tests {
             ("UCI_EngineAbout", Some("something else")),
             ("UCI_LimitStrength", Some("true")),
             ("UCI_Elo", Some("1500")),
+            ("SyzygyPath", Some("/a b/c:d")),
             ("SyzygyProbeDepth", Some("2")),
             ("SyzygyProbeLimit", Some("5")),
             ("Syzygy50MoveRule", Some("false")),
@@ -793,10 +823,6 @@ mod tests {
         ] {
             assert_eq!(settings.set(name, value), Ok(None), "{name}");
         }
-        let remark = settings.set("SyzygyPath", Some("/a b/c:d")).expect("taken");
-        assert!(remark.expect("a remark").contains("not read yet"));
-        assert_eq!(settings.set("SyzygyPath", Some("")), Ok(None));
-        settings.set("SyzygyPath", Some("/a b/c:d")).expect("taken");
         assert_eq!(settings, wanted);
     }
 
@@ -838,7 +864,7 @@ mod tests {
             assert_eq!(settings.set(param.name, Some(&param.max.to_string())), Ok(None));
             assert_eq!(settings.params[index], param.max);
             let remark = settings.set(param.name, Some("-1000000")).expect("taken");
-            assert!(remark.expect("a remark").contains(param.name));
+            assert!(remark.expect("a remark").about.contains(param.name));
             assert_eq!(settings.params[index], param.min);
             settings.set(param.name, Some("x")).expect_err("no number");
         }

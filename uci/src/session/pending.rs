@@ -36,6 +36,8 @@ pub struct PendingGo {
     exact_line_is_old: bool,
     /// How full the hash table was when that was last sent, in permill.
     hash_full: u32,
+    /// How often endgame tables had an answer when that was last sent, if there are any.
+    table_hits: Option<u64>,
     /// Castling is written as the king taking its own rook.
     chess960: bool,
     /// The root move that was last sent as current, with its iteration.
@@ -60,6 +62,7 @@ impl PendingGo {
             best_line: None,
             exact_line_is_old: false,
             hash_full: 0,
+            table_hits: None,
             chess960,
             sent_move: None,
         }
@@ -162,6 +165,7 @@ impl PendingGo {
         self.exact_line_is_old = info.bound != Bound::Exact;
         self.sent_nodes = self.sent_nodes.max(info.nodes);
         self.hash_full = info.hash_full;
+        self.table_hits = info.table_hits;
         if info.multi_pv == 1 && info.bound == Bound::Exact {
             self.best_line = Some(info.clone());
         }
@@ -200,6 +204,7 @@ impl PendingGo {
             depth: self.control.engine.iteration(),
             nodes: self.sent_nodes,
             hash_full: self.hash_full,
+            table_hits: self.table_hits.map(|_| self.control.engine.table_hits()),
             elapsed: now - self.started,
         }
     }

@@ -1,9 +1,11 @@
 //! What a `go` means with the options of the session: its limits, and the remark on what is wrong with it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_engine::moves::Move;
-use cairn_engine::search::Limits;
+use cairn_engine::search::{Limits, TableUse};
+use cairn_engine::syzygy::Tables;
 
 use crate::protocol::{Clock, Go, quote};
 use crate::session::clock::{TimeLimits, UNREADABLE_LIMITS_TIME};
@@ -38,9 +40,14 @@ pub fn starts_clock(go: &Go) -> bool {
     is_timed && !go.ponder && !go.infinite
 }
 
-/// The limits that the engine itself keeps.
+/// The limits that the engine itself keeps, and the tables that it asks.
 #[must_use]
-pub fn engine_limits(settings: &Settings, go: &Go, search_moves: Vec<Move>) -> Limits {
+pub fn engine_limits(
+    settings: &Settings,
+    go: &Go,
+    search_moves: Vec<Move>,
+    tables: Option<&Arc<Tables>>,
+) -> Limits {
     // A search has at least one node.
     let nodes = go.nodes.map(|nodes| nodes.max(1));
     let level = settings.level();
@@ -52,6 +59,12 @@ pub fn engine_limits(settings: &Settings, go: &Go, search_moves: Vec<Move>) -> L
         mate: go.mate.map(u32::from),
         search_moves,
         multi_pv: settings.multi_pv,
+        tables: tables.map(|tables| TableUse {
+            tables: Arc::clone(tables),
+            depth: settings.syzygy_probe_depth,
+            pieces: settings.syzygy_probe_limit,
+            fifty_move_rule: settings.syzygy_50_move_rule,
+        }),
         quiet_percent: level.map(|level| level.quiet_percent),
     }
 }

@@ -3,7 +3,7 @@
 //! It does not parse, answer or drop commands, so their order is kept, and the clock of a `go` counts
 //! from its arrival, not from when the controller gets to it.
 
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -57,20 +57,38 @@ pub fn spawn<R: Read + Send + 'static>(input: R) -> io::Result<Receiver<Input>> 
     Ok(receiver)
 }
 
-/// How often an input that does not block is asked again.
+/// How often a stream that does not block is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(1);
 
-/// An input that waits where its own does not: one without data has not ended.
-struct Waiting<R>(R);
+/// A stream that waits where its own does not: an input without data has not ended, and an output that is
+/// full is not broken.
+pub struct Waiting<T>(pub T);
 
-impl<R: Read> Read for Waiting<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl<T> Waiting<T> {
+    /// Asks until there is an answer.
+    fn wait<A>(&mut self, mut ask: impl FnMut(&mut T) -> io::Result<A>) -> io::Result<A> {
         loop {
-            match self.0.read(buffer) {
+            match ask(&mut self.0) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(ASK_AGAIN),
                 done => return done,
             }
         }
+    }
+}
+
+impl<R: Read> Read for Waiting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.wait(|input| input.read(buffer))
+    }
+}
+
+impl<W: Write> Write for Waiting<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.wait(|output| output.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.wait(W::flush)
     }
 }
 

@@ -17,11 +17,13 @@ use cairn_engine::search::Style;
 use crate::protocol::{self, Command, Reply, quote};
 use crate::session::controller::{Controller, Manner};
 use crate::session::files::Checksum;
-use crate::session::log::{ANY_TITLE, BEGIN, END, IS, LOADED, Mark, NETWORK, TITLE};
+use crate::session::game::Game;
+use crate::session::log::{self, ANY_TITLE, BEGIN, END, IS, LOADED, Mark, NETWORK, TABLES, TITLE};
 use crate::session::messages::{Cut, Ending, STACK};
 use crate::session::network;
-use crate::session::options::{OptionKind, Settings, UciOption};
+use crate::session::options::{OptionKind, SYZYGY_PATH, Settings, UciOption};
 use crate::session::reader::{self, MAX_LINE};
+use crate::session::tables;
 use crate::session::writer::Writer;
 use crate::signature;
 
@@ -225,7 +227,7 @@ impl Session {
             else {
                 bail!("'{}' is no option that names a file", quote(name));
             };
-            settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal))?;
+            settings.set(name, Some(path)).map_err(|refusal| anyhow!(refusal.about))?;
         }
         for (name, logged) in &self.loaded {
             let Some(UciOption { name, kind: OptionKind::File { get, .. }, .. }) =
@@ -237,11 +239,20 @@ impl Session {
             if path.is_empty() {
                 bail!("a file was loaded for {name}: give it anew, --option {name}=FILE");
             }
-            path.load(MAX_LOADED)
-                .with_context(|| format!("cannot read '{}'", quote(path.text())))?;
-            if path.checksum() != Some(*logged) {
-                bail!("'{}' is not the file that was loaded for {name}", quote(path.text()));
+            if *name == SYZYGY_PATH {
+                // The tables that are there, not those of a folder that is missing.
+                let _ = tables::chosen(&mut path);
+            } else {
+                path.load(MAX_LOADED)
+                    .with_context(|| format!("cannot read '{}'", quote(path.text())))?;
             }
+            if path.checksum() != Some(*logged) {
+                bail!("'{}' is not what was loaded for {name}", quote(path.text()));
+            }
+        }
+        let had_tables = self.loaded.iter().any(|(name, _)| name.eq_ignore_ascii_case(SYZYGY_PATH));
+        if !settings.syzygy_path.is_empty() && !had_tables {
+            bail!("it was played without endgame tables: leave out {SYZYGY_PATH}");
         }
         let given_network = network::chosen(&mut settings.eval_file);
         self.check_network(given_network.map_err(|refusal| anyhow!(refusal))?.as_ref())?;
@@ -297,11 +308,13 @@ impl Session {
             .spawn(signature::nodes)?
             .join()
             .map_err(|_| anyhow!("internal error"))??;
-        let logged = self.bench.filter(|&logged| logged != nodes);
-        Ok(logged.map(|logged| {
+        let program = log::engine();
+        let is_ours = self.engine == program && self.bench.is_none_or(|logged| logged == nodes);
+        Ok((!is_ours).then(|| {
+            let bench = self.bench.map_or("unknown".to_owned(), |logged| logged.to_string());
             format!(
-                "{} with bench {logged} has written this log; this program has bench {nodes}, so \
-                 differences are no surprise",
+                "{} with bench {bench} has written this log; this program has bench {nodes} and is {program}, \
+                 so differences are no surprise",
                 quote(&self.engine)
             )
         }))
@@ -344,8 +357,7 @@ impl Parser {
         }
         self.read_header(&mut lines)?;
         for (number, line) in lines {
-            self.read_line(number, line)
-                .with_context(|| format!("line {number} of the log, '{}'", quote(line)))?;
+            self.read_line(number, line).with_context(|| place(number, line))?;
         }
         if !self.is_whole || !rest.is_empty() {
             self.session.missing.get_or_insert_with(|| {
@@ -368,22 +380,50 @@ impl Parser {
             match kind {
                 "#" => {}
                 "engine" => self.session.engine = rest.to_owned(),
-                "option" => {
-                    let Some((name, value)) = rest.split_once(IS.trim_end()) else {
-                        bail!("line {number} is damaged: '{}'", quote(line));
-                    };
-                    self.take_input(&format!("setoption name {name} value {value}"));
-                }
-                LOADED => {
-                    self.take_loaded(rest).with_context(|| format!("line {number} of the log"))?;
-                }
+                "option" => self.take_first_value(rest).with_context(|| place(number, line))?,
+                LOADED => self.take_loaded(rest).with_context(|| place(number, line))?,
                 NETWORK => self.session.network = Some(rest.to_owned()),
-                "position" => self.take_position(line),
+                "position" => {
+                    self.take_first_position(line).with_context(|| place(number, line))?
+                }
                 _ if line == BEGIN => return Ok(()),
-                _ => bail!("line {number} is damaged: '{}'", quote(line)),
+                _ => bail!("{}: damaged: nobody knows what this means", place(number, line)),
             }
         }
         bail!("the log ends inside its header")
+    }
+
+    /// Takes the value that an option had at the beginning. As the option itself has told it, it is one
+    /// that the option takes.
+    fn take_first_value(&mut self, text: &str) -> Result<()> {
+        let (name, value) =
+            text.split_once(IS.trim_end()).context("damaged: it has no value of an option")?;
+        let line = format!("setoption name {name} value {value}");
+        if let Ok(Some(Command::SetOption { name, value })) = protocol::parse(line.as_bytes()) {
+            let names_file = UciOption::named(&name)
+                .is_some_and(|option| matches!(option.kind, OptionKind::File { .. }));
+            let set = Settings::default().set(&name, value.as_deref());
+            // What files there were is not looked at: a replay opens none of them.
+            if !names_file && let Err(remark) | Ok(Some(remark)) = set {
+                bail!("damaged: {}", remark.about);
+            }
+        }
+        self.take_input(&line);
+        Ok(())
+    }
+
+    /// Takes the position at the beginning.
+    fn take_first_position(&mut self, line: &str) -> Result<()> {
+        let position = match protocol::parse(line.as_bytes()) {
+            Ok(Some(Command::Position(position))) => position,
+            Ok(_) => bail!("damaged: this is no position"),
+            Err(refusal) => bail!("damaged: {refusal}"),
+        };
+        if let Err(remark) | Ok(Some(remark)) = Game::default().set(position) {
+            bail!("damaged: {remark}");
+        }
+        self.take_position(line);
+        Ok(())
     }
 
     /// Takes what tells of a file that was loaded.
@@ -507,6 +547,9 @@ impl Parser {
                 }
             }
             [NETWORK, ..] => bail!("another network plays from here on, but a replay has one"),
+            [TABLES, ..] => {
+                bail!("other endgame tables are asked from here on, but a replay has one set")
+            }
             [LOADED, ..] => self.take_loaded(text[LOADED.len()..].trim_start())?,
             [END] => self.is_whole = true,
             _ => bail!("damaged: nobody knows what this means"),
@@ -564,6 +607,11 @@ impl Parser {
             keep
         });
     }
+}
+
+/// Where a line stands, and what it says.
+fn place(number: usize, line: &str) -> String {
+    format!("line {number} of the log, '{}'", quote(line))
 }
 
 fn parse_number(text: &str) -> Result<u64> {

@@ -12,14 +12,17 @@ use cairn_engine::eval::phase::FULL_PHASE;
 use cairn_engine::eval::tapered::{KINDS, Terms, Worth};
 use cairn_engine::eval::{Evaluator, Neural, PackedNetwork, raw_eval};
 use cairn_engine::piece::{Kind, Side};
-use cairn_engine::search::Control;
 use cairn_engine::search::micromax::root_balance;
+use cairn_engine::search::{Control, ScoreText};
 use cairn_engine::square::Square;
+use cairn_engine::syzygy::Tables;
 use cairn_engine::{bench, perft};
 
 use crate::protocol::notation::pawns;
-use crate::protocol::speed;
+use crate::protocol::{Wdl, speed};
 use crate::session::options::{self, OptionKind};
+use crate::session::tables;
+use crate::session::wdl::Scale;
 
 /// Searches the fixed positions, to `depth` if given. The last line is `N nodes M nps`, unless `control` is
 /// stopped before the end; the node count depends on the build alone.
@@ -65,9 +68,9 @@ pub fn divide(
     print(format!("Nodes searched: {total}"));
 }
 
-/// The position as text: diagram, FEN, keys, checkers and legal moves.
+/// The position as text: diagram, FEN, keys, checkers and legal moves, and what endgame tables say of it.
 #[must_use]
-pub fn display(board: &Board, chess960: bool) -> String {
+pub fn display(board: &Board, chess960: bool, tables: Option<&Tables>) -> String {
     let mut text = format!("{board}");
     if !text.ends_with('\n') {
         text.push('\n');
@@ -87,6 +90,9 @@ pub fn display(board: &Board, chess960: bool) -> String {
         moves.len(),
         moves.join(" ")
     );
+    if let Some(verdict) = tables.and_then(|tables| tables::verdict(tables, board)) {
+        let _ = write!(text, "\nEndgame tables: {verdict}");
+    }
     if let Some(end) = board.outcome() {
         let _ = write!(text, "\nGame over: {end:?}");
     }
@@ -94,12 +100,13 @@ pub fn display(board: &Board, chess960: bool) -> String {
 }
 
 /// The static evaluation of both styles, from white's view: that of the network piece by piece, or without
-/// one that of the tables term by term.
+/// one that of the tables term by term. That of style Cairn is normalised, as all its scores are.
 #[must_use]
 pub fn evaluation(board: &Board, network: Option<&Arc<PackedNetwork>>) -> String {
+    let scale = Scale::of(board);
     let mut text = match network {
-        Some(network) => evaluation_by_network(board, network),
-        None => evaluation_by_tables(board),
+        Some(network) => evaluation_by_network(board, network, scale),
+        None => evaluation_by_tables(board, scale),
     };
     let balance = match board.side_to_move() {
         Side::White => root_balance(board),
@@ -117,25 +124,50 @@ pub fn evaluation(board: &Board, network: Option<&Arc<PackedNetwork>>) -> String
 }
 
 /// Which network it is, what it finds each piece worth, and what it says of the position.
-fn evaluation_by_network(board: &Board, network: &Arc<PackedNetwork>) -> String {
+fn evaluation_by_network(board: &Board, network: &Arc<PackedNetwork>, scale: Scale) -> String {
     let view = if board.side_to_move() == Side::White { 1 } else { -1 };
     let mut eval = Neural::of(board, network);
     let said = view * eval.evaluate(board);
     let total = view * raw_eval(&mut eval, board);
     let identity = network.identity();
     let pieces = Square::all().filter(|&square| board.piece_on(square).is_some()).count();
+    let values: Vec<(Square, i32)> = piece_values(network, board)
+        .into_iter()
+        .map(|(square, value)| (square, scale.normalised(value)))
+        .collect();
     format!(
         "Style Cairn: a network of {identity}\n\
-         What each piece is worth, white's counted up: the evaluation less that without the piece\n\
-         {}\n\
-         bucket {} of {}, for {pieces} pieces; the network says {}; a driven king: {}\n\
-         Evaluation of style Cairn, from white's view: {}",
-        diagram_of_values(board, &piece_values(network, board)),
+         Below each piece what it is worth, white's counted up: the evaluation less that without it\n\
+         {}\n\n\
+         Pieces        {pieces:>7}   bucket {} of {}\n\
+         The network   {:>7}   large leads are taken in part\n\
+         Driven king   {:>7}   where the weaker side has hardly anything left\n\
+         {}",
+        diagram_of_values(board, &values),
         network.bucket_of(board) + 1,
         identity.buckets,
-        pawns(said),
-        pawns(total - said),
-        pawns(total),
+        pawns(scale.normalised(said)),
+        pawns(scale.normalised(total) - scale.normalised(said)),
+        total_of(board, total, scale),
+    )
+}
+
+/// The evaluation of style Cairn, with its chances and the engine's own units.
+fn total_of(board: &Board, total: i32, scale: Scale) -> String {
+    let is_dead = board.insufficient_material();
+    let chances = if is_dead { Wdl::DRAW } else { scale.chances(ScoreText::Centipawns(total)) };
+    let shown = if is_dead { 0 } else { scale.normalised(total) };
+    let percent = |permill: u32| format!("{}.{} %", permill / 10, permill % 10);
+    let remark = if is_dead { "   drawn: neither side can mate" } else { "" };
+    format!(
+        "Evaluation    {:>7}   of style Cairn, from white's view{remark}\n\
+         Chances       white wins {}, drawn {}, black wins {}\n\
+         Own units     {total:>+7}   centipawns; {} of them are +1.00 with this material",
+        pawns(shown),
+        percent(chances.win),
+        percent(chances.draw),
+        percent(chances.loss),
+        scale.even(),
     )
 }
 
@@ -164,11 +196,11 @@ fn diagram_of_values(board: &Board, values: &[(Square, i32)]) -> String {
 }
 
 /// The terms of the tables.
-fn evaluation_by_tables(board: &Board) -> String {
+fn evaluation_by_tables(board: &Board, scale: Scale) -> String {
     const NAMES: [&str; KINDS] = ["pawns", "knights", "bishops", "rooks", "queens", "king"];
     let terms = Terms::of(board);
     let mut text = String::from(
-        "Style Cairn, without a network: pieces on their squares, middle game and endgame\n           \
+        "Style Cairn, without a network: pieces on their squares, middle game and endgame, in its own units\n           \
          -------- white -------- -------- black -------- -- difference -\n",
     );
     let mut row = |name: &str, [white, black]: [Worth; 2]| {
@@ -190,12 +222,11 @@ fn evaluation_by_tables(board: &Board) -> String {
     row("together", Side::ALL.map(|side| terms.sum(side)));
     let _ = write!(
         text,
-        "middle game: {} of {FULL_PHASE} parts; the move: {}; a driven king: {}\n\
-         Evaluation of style Cairn, from white's view: {}",
+        "middle game: {} of {FULL_PHASE} parts; the move: {}; a driven king: {}\n\n{}",
         terms.phase,
         pawns(terms.tempo),
         pawns(terms.driven),
-        pawns(terms.total),
+        total_of(board, terms.total, scale),
     );
     text
 }
@@ -248,16 +279,19 @@ mod tests {
         };
         let (white, black) = (shown("w"), shown("b"));
         for text in [&white, &black] {
-            let totals: Vec<&str> = text.lines().filter(|line| line.contains("view: ")).collect();
+            let total =
+                |line: &&str| line.starts_with("Evaluation") || line.starts_with("Material");
+            let totals: Vec<&str> = text.lines().filter(total).collect();
             assert_eq!(totals.len(), 2, "{text}");
-            assert!(totals.iter().all(|line| line.contains("view: +")), "{text}");
+            assert!(totals.iter().all(|line| line.contains(" +")), "{text}");
             let queens = text.lines().find(|line| line.starts_with("queens")).expect("a term");
             assert_eq!(queens.split_whitespace().count(), 7, "{queens}");
             assert!(text.contains("4 of 24 parts"), "{text}");
         }
         // Only the move is another's.
-        let lines = || white.lines().zip(black.lines());
-        assert_eq!(lines().filter(|(white, black)| white != black).count(), 2, "{white}{black}");
+        let terms = |text: &str| text.lines().take(9).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(terms(&white), terms(&black), "{white}{black}");
+        assert_ne!(white, black);
     }
 
     #[test]

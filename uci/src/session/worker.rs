@@ -18,6 +18,7 @@ use crate::openings;
 use crate::session::messages::{Event, Job, STACK, SearchJob, SearcherSetup};
 use crate::session::network;
 use crate::session::options::DEFAULT_HASH;
+use crate::session::tables::{self, Chosen};
 use crate::session::views;
 use crate::session::watch::Watch;
 use crate::signature;
@@ -93,6 +94,10 @@ impl Workbench {
             Job::Load(mut path) => {
                 let read = network::chosen(&mut path).map(|network| (network, path));
                 self.tell(Event::Loaded(read));
+            }
+            Job::LoadTables(mut path) => {
+                let Chosen { tables, remarks } = tables::chosen(&mut path);
+                self.tell(Event::TablesLoaded { tables, path, remarks });
             }
             Job::Perft { board, depth, chess960, control } => {
                 views::divide(&board, depth, chess960, control.stop_flag(), &mut print);

@@ -11,6 +11,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, never, unbounded};
 
 use crate::protocol::Reply;
+use crate::session::reader::Waiting;
 
 /// The most lines that are written at once.
 const BATCH: usize = 64;
@@ -45,7 +46,7 @@ impl Writer {
         let thread = thread::Builder::new().name("writer".into()).spawn(move || {
             // Dropped at the end of the thread, whatever ends it; that closes `ended`.
             let _alive: Sender<()> = alive;
-            write_all(output, write, &queue)
+            write_all(Waiting(output), write, &queue)
         })?;
         Ok(Writer { replies: Some(replies), ended, thread })
     }
@@ -140,11 +141,17 @@ mod tests {
                 nodes: 100,
                 elapsed: Duration::ZERO,
                 hash_full: 0,
+                table_hits: None,
                 pv: vec!["e2e4".into()],
             })
         };
-        let status =
-            Reply::Status(Status { depth: 3, nodes: 9, hash_full: 0, elapsed: Duration::ZERO });
+        let status = Reply::Status(Status {
+            depth: 3,
+            nodes: 9,
+            hash_full: 0,
+            table_hits: None,
+            elapsed: Duration::ZERO,
+        });
         let current = Reply::CurrentMove { depth: 3, mv: "e2e4".into(), number: 1 };
         let (exact, lower) = (line(Bound::Exact), line(Bound::Lower));
         for passing in [&status, &current, &lower] {
