@@ -16,7 +16,7 @@ use super::team::{Member, Team};
 use super::thread::Thread;
 use super::tt::{Bound, CairnTable, SharedTt, TtView};
 use super::vote::elect;
-use super::{Control, Limits, Outcome, Report, ScoreText, TableUse, Verdict};
+use super::{Control, Limits, Outcome, Report, ScoreText, Verdict};
 use crate::board::Board;
 use crate::eval::Evaluator;
 use crate::hash::Table;
@@ -194,6 +194,10 @@ impl Cairn {
         let threads = self.tables.len();
         let team = Team::deterministic(control, task.limits.nodes);
         let exchange = Exchange::new(threads);
+        // The hits of helpers in endgame tables are not told: how many there are by now is chance.
+        let uncounted = Control::new();
+        let endgame_tables = task.tables.map(|tables| tables.counting_for(&uncounted));
+        let helpers_task = &Task::<E> { tables: endgame_tables.as_ref(), ..*task };
         let tables = &self.tables;
         let (histories, helpers) = (&mut *self.histories, &mut self.helpers);
         // All helpers are there before any of them begins, or none begins.
@@ -209,7 +213,7 @@ impl Cairn {
                         let _leave = exchange.leave_on_drop(number);
                         let histories = histories.get_or_insert_with(Histories::new);
                         let tt = OwnTt::new(&tables[number], exchange, number);
-                        task.search(tt, histories, member, &mut Silence);
+                        helpers_task.search(tt, histories, member, &mut Silence);
                     }
                 };
                 match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) {
@@ -262,11 +266,11 @@ impl<E: Evaluator> Task<'_, E> {
     ) -> (Found, T) {
         let mut thread = Thread::<E, T>::new(self.board, tt, histories, member, self.weights);
         thread.quiet_percent = self.limits.quiet_percent;
-        thread.tables = self.tables;
         thread.variation = member.variation();
         if member.leads() {
             thread.cap = self.limits.leader_nodes.unwrap_or(u64::MAX);
         }
+        thread.tables = self.tables;
         Deepening::new(thread, self.limits, self.wanted).run(listener)
     }
 
@@ -279,8 +283,7 @@ impl<E: Evaluator> Task<'_, E> {
             // The line that was told last has to show the move.
             speaker.hear(1, best, Bound::Exact, standing);
         }
-        let complaints = |using: &TableUse| using.tables.complaints();
-        let complaints = self.limits.tables.as_ref().map_or_else(Vec::new, complaints);
+        let using = self.limits.tables.as_ref();
         Outcome {
             best: best.mv,
             ponder: best.pv.get(1).copied(),
@@ -289,7 +292,7 @@ impl<E: Evaluator> Task<'_, E> {
             nodes: 0,
             threads: 1,
             leader_nodes: None,
-            notes: complaints,
+            notes: using.map_or_else(Vec::new, |using| using.tables.complaints()),
         }
     }
 }

@@ -41,6 +41,11 @@ impl<'a> SearchTables<'a> {
         Some(SearchTables { using, control, ranked: verdict.moves, in_tree })
     }
 
+    /// The same tables, counting their hits elsewhere.
+    pub(super) fn counting_for(&self, control: &'a Control) -> SearchTables<'a> {
+        SearchTables { control, ranked: self.ranked.clone(), ..*self }
+    }
+
     /// What the tables say of a node: a draw exactly; of a win or loss only that, as there may be a mate.
     #[inline(always)]
     pub(super) fn ask(&self, board: &mut Board, depth: i32) -> Option<(Score, Bound)> {
