@@ -2,7 +2,7 @@
 //!
 //! - [`pgn`] reads and writes games, [`input`] takes positions from games, EPD and FEN.
 //! - [`batch`] searches many positions side by side.
-//! - [`record`] is what is found as programs read it, [`format`] writes it in other forms too.
+//! - [`record`] is what is found as programs read it, [`mod@format`] writes it in other forms too.
 //! - [`parts`] goes on with what was broken off, and puts shards together.
 
 pub mod batch;
