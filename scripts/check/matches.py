@@ -359,7 +359,7 @@ class Chances(unittest.TestCase):
             shown = float(re.search(r"Evaluation +([+-]\S+)", said)[1])
             own = int(re.search(r"Own units +([+-]\d+)", said)[1])
             positions = wdl.positions_of([(own, material, 0, 0)])
-            self.assertEqual(100 * shown, table.shown(positions).score[0], said)
+            self.assertEqual(round(100 * shown), table.shown(positions).score[0], said)
             told = re.search(r"white wins (\S+) %, drawn (\S+) %, black wins (\S+) %", said).groups()
             for percent, share in zip(told, table.chances(positions)[::-1, 0]):
                 self.assertLess(abs(float(percent) - 100 * share), 0.21, said)
