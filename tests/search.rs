@@ -249,6 +249,7 @@ fn limited_attention_sees_less_and_always_the_same() {
     let half = with(Some(50));
     assert_ne!(half.0, all.0);
     assert_eq!(with(Some(50)), half);
+    assert!(with(Some(0)).0 < all.0, "nothing quiet below the root");
     // No move of the root is dropped, and no mate is seen that is none.
     let limits = Limits { quiet_percent: Some(0), multi_pv: 100, ..depth(3) };
     let (_, reports) = search_with(&mut new(), KIWIPETE, &limits);
@@ -256,10 +257,11 @@ fn limited_attention_sees_less_and_always_the_same() {
     for (fen, moves) in MATES {
         let limits = Limits { quiet_percent: Some(0), ..depth(8) };
         let (outcome, _) = search_with(&mut new(), fen, &limits);
-        // One of them needs quiet moves below the root.
-        let is_seen = fen != "r1b1kb1r/pppp1ppp/5q2/4n3/3KP3/2N3PN/PPP4P/R1BQ1B1R b kq - 0 1";
-        assert_eq!(outcome.score == ScoreText::Mate(moves), is_seen, "{fen}: {}", outcome.score);
-        assert!(is_seen || matches!(outcome.score, ScoreText::Centipawns(_)), "{fen}");
+        let is_right = match outcome.score {
+            ScoreText::Mate(found) => found == moves,
+            ScoreText::Centipawns(_) => true,
+        };
+        assert!(is_right, "{fen}: {}", outcome.score);
     }
 }
 
