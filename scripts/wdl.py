@@ -401,11 +401,13 @@ def draw_diagram(table: Table, held_back: Positions, path: Path = DIAGRAM) -> No
 
 
 def play(args: argparse.Namespace, kind: str, games: int, nodes: int) -> list[Path]:
-    """Lets the program play, in a folder for its network, and gives the files of games."""
+    """Lets the program play, in a folder for its network and search, and gives the files of games."""
     engine = arena.find_engine(args.engine)
     said = subprocess.run([*engine.command, "eval"], capture_output=True, text=True, check=True).stdout
     network = re.search(r"checksum (\w+)", said)
-    folder = arena.ROOT / "target/wdl" / (network[1] if network else "tables")
+    bench = subprocess.run([*engine.command, "bench"], capture_output=True, text=True, check=True).stdout
+    name = f"{network[1] if network else 'tables'}-{bench.splitlines()[-1].split()[0]}"
+    folder = arena.ROOT / "target/wdl" / name
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{kind}-{nodes}.bin"
     # From the usual start only, and to the end by the rules: what looks won and cannot be won is drawn.

@@ -245,6 +245,12 @@ fn what_was_broken_off_goes_on() {
         for cut in [0, 1, 17, whole.len() / 3, whole.len() / 2, whole.len() - 1, whole.len()] {
             let out = file(&folder, "out", &whole[..cut]);
             let output = analyze(&[&limits[..], &["--resume", &out]].concat());
+            // The beginning of a line of EPD could be of a suite.
+            if format == "epd" && (1..20).contains(&cut) {
+                assert_eq!(output.status.code(), Some(1), "{cut}");
+                assert_eq!(fs::read_to_string(&out).expect("a file"), whole[..cut], "{cut}");
+                continue;
+            }
             assert_eq!((output.status.code(), &*errors(&output)), (Some(0), ""), "{format} {cut}");
             assert!(output.stdout.is_empty());
             assert_eq!(fs::read_to_string(&out).expect("a file"), whole, "{format} {cut}");
@@ -253,6 +259,16 @@ fn what_was_broken_off_goes_on() {
         let output = analyze(&[&limits[..], &["--resume", &more]].concat());
         assert_eq!(output.status.code(), Some(1));
         assert!(errors(&output).contains("more positions"), "{}", errors(&output));
+    }
+    // A suite is no result, with and without an end of its last line.
+    for suite in [POSITIONS, POSITIONS.trim_end()] {
+        let suite = file(&folder, "suite.epd", suite);
+        let before = fs::read(&suite).expect("a file");
+        for input in [&path, &suite] {
+            let output = analyze(&["--nodes", "100", "--format", "epd", "--resume", &suite, input]);
+            assert_ne!(output.status.code(), Some(0), "{input}");
+            assert_eq!(fs::read(&suite).expect("a file"), before, "{input}");
+        }
     }
     let new = folder.join("new");
     analysed(&["--nodes", "100", &path, "--resume", new.to_str().expect("UTF-8")]);

@@ -202,6 +202,7 @@ fn a_broken_game_is_told_and_skipped() {
             "[Event \"x\"]\n\n1. e4 e5\n2. Ke3 *",
             "line 8: move Ke3 is not legal here; game 2 is skipped",
         ),
+        ("[Event \"x\"]\n\n1. e4 e5 2. Ke3 (2. Nf3 *) 2... Nc6 3. Nf3 *", "move Ke3 is not legal"),
         ("[Event \"x\"]\n\n1. e4 {no end", "a comment has no end"),
         ("[Event \"x\"]\n\n1. e4 (1. d4 *", "a variation has no end"),
         ("[Event \"x\"]\n\n1. e4 ) d4 *", "has not begun"),

@@ -188,7 +188,7 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
         let found = self.line(self.thread.root_score, depth, self.thread.pv());
         let best = if found.pv.is_empty() { self.failed_high.take() } else { Some(found) };
         if lines > 1 && is_first {
-            let unsearched = || RootLine::new(DRAW, 0, &self.wanted[..1]);
+            let unsearched = || self.line(DRAW, 0, &self.wanted[..1]);
             return Some(best.unwrap_or_else(unsearched));
         }
         best.filter(|best| self.thread.found.best.mv != best.mv)

@@ -174,7 +174,12 @@ impl<'a> OwnTt<'a> {
             log: Vec::new(),
             period: 0,
             merged_nodes: 0,
-            heard: vec![Found::default(); exchange.logs.len()],
+            // Only the leader asks for it.
+            heard: if number == 0 {
+                vec![Found::default(); exchange.logs.len()]
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -194,7 +199,9 @@ impl<'a> OwnTt<'a> {
             for &(keys, entry) in &log.entries {
                 tt::store(self.table, keys, entry);
             }
-            self.heard[other].clone_from(&log.found);
+            if let Some(heard) = self.heard.get_mut(other) {
+                heard.clone_from(&log.found);
+            }
             self.merged_nodes += PERIOD;
         }
     }

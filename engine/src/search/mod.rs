@@ -2,7 +2,8 @@
 //!
 //! A search counts nodes and knows no time. It stops in one place only, immediately before a node is
 //! counted: when the node limit is reached or the stop flag is seen. A search that was stopped after N nodes
-//! is therefore repeated exactly by `nodes N`.
+//! is therefore repeated exactly by `nodes N` if it had one thread, and by [`Limits::leader_nodes`] if it had
+//! deterministic ones.
 
 mod cairn;
 mod deepen;
@@ -98,7 +99,8 @@ impl FromStr for Style {
 pub struct Limits {
     /// The last iteration.
     pub depth: Option<u32>,
-    /// The node limit, for the sum of all threads. Style MicroMax completes its iteration, as the original does.
+    /// The node limit, for the sum of all threads; deterministic ones may exceed it by a period of 4096 nodes for each
+    /// helper. Style MicroMax completes its iteration, as the original does.
     pub nodes: Option<u64>,
     /// The node limit of the leader's own nodes: with deterministic threads it repeats an outcome with this
     /// [`Outcome::leader_nodes`].

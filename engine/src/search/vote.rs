@@ -2,10 +2,11 @@
 
 use super::root_lines::RootLine;
 use crate::params;
-use crate::score::TB_BAND;
+use crate::score::{MATE, TB_BAND};
 
 /// The place of the line to play, of those that the threads have found. A proved win wins, mates before those by
-/// endgame tables, the shortest first.
+/// endgame tables, the shortest first. A proved loss wins over lines that are no deeper and have not seen it, the
+/// longest first.
 /// Else each line votes for its move, the more the deeper it is and the better its score is beside the worst one;
 /// of the lines with the chosen move the one with most votes is played. Where all is equal, the first one.
 pub(super) fn elect<'a>(lines: impl IntoIterator<Item = &'a RootLine>) -> usize {
@@ -17,8 +18,18 @@ pub(super) fn elect<'a>(lines: impl IntoIterator<Item = &'a RootLine>) -> usize 
         let others = lines.iter().filter(|other| other.mv == line.mv);
         others.map(|other| votes(other)).fold(0, i32::saturating_add)
     };
+    let is_lost = |line: &RootLine| line.depth > 0 && line.score <= -TB_BAND;
+    let deepest = |lost| {
+        let lines = lines.iter().filter(|line| is_lost(line) == lost);
+        lines.map(|line| line.depth).max().unwrap_or_default()
+    };
+    let losing = deepest(true) > 0 && deepest(true) >= deepest(false);
     let worth = |line: &RootLine| {
-        let proved = if line.score >= TB_BAND { line.score } else { 0 };
+        let proved = match line.score {
+            win if win >= TB_BAND => win,
+            loss if losing && is_lost(line) => MATE + 1 + loss,
+            _ => 0,
+        };
         (proved, support(line), votes(line))
     };
     // `max_by_key` takes the last of equals.
@@ -61,5 +72,8 @@ mod tests {
         assert_eq!(elected(&lines), 2);
         // Who has seen more knows that it loses.
         assert_eq!(elected(&[(-MATE + 3, 9, "e2e4"), (-MATE + 6, 9, "d2d4")]), 1);
+        assert_eq!(elected(&[(-350, 21, "d2d4"), (-MATE + 6, 22, "e2e4")]), 1);
+        assert_eq!(elected(&[(-350, 23, "d2d4"), (-MATE + 6, 22, "e2e4")]), 0);
+        assert_eq!(elected(&[(-MATE + 6, 22, "e2e4"), (MATE - 5, 7, "c2c4")]), 1);
     }
 }

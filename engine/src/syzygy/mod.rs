@@ -158,7 +158,8 @@ struct File {
     metric: Metric,
     bytes: Bytes,
     table: OnceLock<Result<Table, TableError>>,
-    /// Values in it make no sense: it is not asked again.
+    /// A value in it made no sense. Others are asked for all the same: which of them have an answer must not depend on
+    /// what was asked for before.
     is_damaged: AtomicBool,
     /// [`Tables::complaints`] has told what is wrong with it.
     is_told: AtomicBool,
@@ -256,9 +257,7 @@ impl Tables {
         let file = number.and_then(|&number| self.files.get(number)).ok_or(ProbeError::Missing)?;
         let bytes = (*file.bytes).as_ref();
         let table = file.table.get_or_init(|| Table::read(file.material, metric, bytes));
-        let (Ok(table), false) = (table, file.is_damaged.load(Ordering::Relaxed)) else {
-            return Err(ProbeError::Damaged);
-        };
+        let Ok(table) = table else { return Err(ProbeError::Damaged) };
         look(table, bytes).map_err(|damaged| {
             file.is_damaged.store(true, Ordering::Relaxed);
             damaged.into()

@@ -163,6 +163,9 @@ impl Blocks {
         while run > 1 {
             let [left, right] = halves(bytes, self.symbols_at, symbol.into())?;
             let first = self.run(left)?;
+            if first >= run {
+                return Err(Damaged);
+            }
             if skipped < first {
                 (symbol, run) = (left, first);
             } else {

@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     /// Only the positions whose number modulo N is I: each of N machines does its part
     #[arg(long, value_name = "I/N")]
     shard: Option<String>,
-    /// Put the results of all shards together; the files are theirs
+    /// Put the results of all shards together; the files are theirs, EPD in the order of the shards
     #[arg(long, conflicts_with_all = ["resume", "shard", "moves", "player", "format"])]
     merge: bool,
     /// Print the JSON Schema of the results
@@ -144,6 +144,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             (None, None)
         }
         Some(path) => {
+            let is_output = |file: &PathBuf| is_same_file(file, path);
+            if let Some(file) = arguments.files.iter().find(|file| is_output(file)) {
+                return Err(bad_usage(anyhow!("{} would be read and written", file.display())));
+            }
             let (earlier, output) = Earlier::open(path, format, &origin.engine, &origin.limits)?;
             (Some(earlier), Some(output))
         }
@@ -218,6 +222,9 @@ impl Arguments {
         if !settings.log_file.is_empty() {
             bail!("'cairn analyze' keeps no log");
         }
+        if settings.threads > 1 && !settings.deterministic {
+            bail!("each position is searched on one thread: --jobs searches several at a time");
+        }
         Ok(Order { limits, settings, jobs: self.jobs.into() })
     }
 
@@ -240,6 +247,12 @@ impl Arguments {
         let moves = self.selection.moves.as_deref().map(Selection::parse_moves).transpose()?;
         Ok(Selection { moves, player: self.selection.player.clone() })
     }
+}
+
+/// Whether two paths lead to the same file, which is there.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let (one, other) = (one.canonicalize(), other.canonicalize());
+    one.is_ok_and(|one| other.is_ok_and(|other| one == other))
 }
 
 /// The limits and options in words, by which results can be made again.

@@ -1,6 +1,6 @@
 //! `cairn go`: one search, its results as people read them.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use cairn_engine::board::Board;
 use cairn_engine::moves::Move;
 use cairn_engine::search::Bound;
@@ -35,6 +35,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Request { board, go, settings } = Request::read(arguments).map_err(bad_usage)?;
     let mut table = Table { board: &board, chess960: settings.chess960, began: false };
     for finding in analyze(&board, &go, &settings).map_err(bad_usage)? {
+        if let Finding::End(End { nodes: None, .. }) = finding {
+            return Err(anyhow!("the search has failed").into());
+        }
         print(&table.text(&finding))?;
     }
     Ok(())

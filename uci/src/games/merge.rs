@@ -48,6 +48,13 @@ pub fn merge(out: &Path, files: &[PathBuf], part_bytes: u64) -> Result<Merged> {
         // The first error is the one to tell.
         let _ = remove_set(&unfinished);
     })?;
+    for part in 0..=merged.parts {
+        let path = part_path(out, part);
+        if exists(&path)? {
+            remove_set(&unfinished)?;
+            bail!("{} exists already", path.display());
+        }
+    }
     // The first part, which the set is known by, comes last.
     for part in (0..merged.parts).rev() {
         let path = part_path(out, part);

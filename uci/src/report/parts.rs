@@ -1,6 +1,6 @@
 //! Results that are there already: to go on with, and to put together from shards.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::format::Format;
 use super::input::Position;
 use super::lines::{FoundLine, Lines, decode};
+use crate::session::files::open_alone;
 
 /// The longest record, in bytes.
 const LONGEST_RECORD: usize = 16 << 20;
@@ -76,10 +77,11 @@ impl Identity {
                 Some(Identity { index: Some(index), position: values.next()?.into(), origin: None })
             }
             Format::Epd => {
-                let fields: Vec<&str> = line.split(' ').take(4).collect();
-                let is_position = fields.len() == 4 && fields[0].contains('/');
-                let position = fields.join(" ");
-                is_position.then_some(Identity { index: None, position, origin: None })
+                let fields: Vec<&str> = line.split(' ').take(5).collect();
+                // Each result begins so; a suite of positions does not.
+                let is_result = fields.len() == 5 && fields[0].contains('/') && fields[4] == "acd";
+                let position = fields[..fields.len().min(4)].join(" ");
+                is_result.then_some(Identity { index: None, position, origin: None })
             }
             Format::Text => None,
         }
@@ -116,20 +118,10 @@ impl Earlier {
         limits: &str,
     ) -> Result<(Earlier, Output)> {
         let name = path.display();
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .with_context(|| format!("cannot open {name}"))?;
+        let mut file = open_alone(path).with_context(|| format!("cannot open {name}"))?;
         let metadata = file.metadata().with_context(|| format!("cannot read {name}"))?;
         if !metadata.is_file() {
             bail!("{name} is no regular file, so there is nothing to go on with");
-        }
-        match file.try_lock() {
-            Ok(()) | Err(TryLockError::Error(_)) => {}
-            Err(TryLockError::WouldBlock) => bail!("{name} is being written by another process"),
         }
         let whole = whole_lines(&mut file).with_context(|| format!("cannot read {name}"))?;
         let head = format.head();
@@ -266,9 +258,8 @@ fn could_become_record(format: Format, line: &str) -> bool {
     match format {
         Format::Jsonl => begins("{\"schema\":"),
         Format::Csv => format.head().starts_with(line),
-        Format::Epd => line.split(' ').next().is_some_and(|placement| {
-            placement.chars().all(|letter| "pnbrqkPNBRQK12345678/".contains(letter))
-        }),
+        // Less of a line could be of a suite.
+        Format::Epd => Identity::read(format, line).is_some(),
         Format::Text => false,
     }
 }

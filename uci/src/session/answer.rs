@@ -2,6 +2,7 @@
 
 use cairn_engine::board::{Board, GameEnd};
 use cairn_engine::moves::Move;
+use cairn_engine::score::is_proved;
 use cairn_engine::search::{Bound, Outcome, Report, ScoreText, Style};
 
 use crate::protocol::{Info, Wdl};
@@ -154,7 +155,7 @@ impl SearchJob {
 fn is_drawn(score: ScoreText, end: &Board, plies: usize) -> bool {
     let ScoreText::Centipawns(score) = score else { return false };
     match end.outcome() {
-        Some(end) => end != GameEnd::Checkmate,
+        Some(end) => end != GameEnd::Checkmate && !is_proved(score),
         None => score.unsigned_abs() as usize <= plies && end.is_repetition(plies),
     }
 }

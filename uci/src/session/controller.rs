@@ -623,7 +623,8 @@ impl Controller {
             Some(Ending::Itself(Cut { nodes, .. })) if self.settings.style == Style::Cairn => {
                 // If it goes on further than the first time, that is difference enough. (What micro-Max
                 // does near its end depends on its limit; it is found out by its next line.)
-                limits.nodes = Some(limits.nodes.map_or(nodes + 1, |limit| limit.min(nodes + 1)));
+                let most = nodes.saturating_add(1);
+                limits.nodes = Some(limits.nodes.map_or(most, |limit| limit.min(most)));
                 None
             }
             _ => None,
@@ -763,8 +764,11 @@ impl Controller {
                 self.complain(format!("{refusal}; the network that plays is kept"));
             }
             Event::TablesLoaded { tables, path, remarks } => {
+                let failed = tables.is_none() && !path.is_empty();
                 self.take_tables(tables, path);
-                remarks.into_iter().for_each(|remark| self.tell(remark));
+                for remark in remarks {
+                    if failed { self.complain(remark) } else { self.tell(remark) }
+                }
             }
             Event::Done(answer) => {
                 match (&mut self.activity, answer) {

@@ -170,7 +170,7 @@ fn map(path: &Path) -> io::Result<MappedFile> {
 }
 
 /// Opens or creates a file to write it, if nobody else writes it.
-fn open_alone(path: &Path) -> io::Result<File> {
+pub(crate) fn open_alone(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
     // A lock would keep others from reading it, too.

@@ -82,6 +82,9 @@ pub fn chosen(path: &mut FilePath) -> Chosen {
 /// What the tables say of a position, in words; nothing if they do not know it.
 #[must_use]
 pub fn verdict(tables: &Tables, board: &Board) -> Option<String> {
+    if board.piece_count() as usize > tables.most_pieces() {
+        return None;
+    }
     let mut board = board.clone();
     let result = match tables.probe_wdl(&mut board).ok()? {
         Wdl::Loss => "loss",

@@ -26,6 +26,9 @@ const LARGEST_GAME: usize = 32 << 20;
 /// What a move, a comment or a variation counts beside its text.
 const ITEM_COST: usize = 96;
 
+/// How many games a line may hold: all of them are kept until the line is read.
+const MOST_READY: usize = 1 << 14;
+
 /// How deep variations may stand in each other.
 const DEEPEST: usize = 100;
 
@@ -153,6 +156,8 @@ struct Building {
     has_moves: bool,
     /// The lines of moves that are open: the main line and the variations in each other.
     open: Vec<OpenLine>,
+    /// How many variations are open, also where the game is broken.
+    depth: usize,
     /// About what it takes, in bytes of memory.
     cost: usize,
     /// What is wrong with it, and the line where that was found.
@@ -195,6 +200,7 @@ impl State {
                 start: None,
                 has_moves: false,
                 open: Vec::new(),
+                depth: 0,
                 cost: 0,
                 fault: None,
             }
@@ -326,6 +332,9 @@ impl State {
             }
             rest = rest.trim_ascii_start();
             let Some(&first) = rest.first() else { return };
+            if self.ready.len() >= MOST_READY {
+                return self.refuse("too many games on one line".to_owned());
+            }
             self.begin_moves();
             let length = match first {
                 b'{' => {
@@ -337,10 +346,13 @@ impl State {
                     return;
                 }
                 b'(' => {
+                    self.building().depth += 1;
                     self.open_variation();
                     1
                 }
                 b')' => {
+                    let building = self.building();
+                    building.depth = building.depth.saturating_sub(1);
                     self.close_variation();
                     1
                 }
@@ -430,8 +442,7 @@ impl State {
         }
         if let Ok(result) = text.parse::<GameResult>() {
             // In a variation it says nothing of the game.
-            let building = self.building();
-            if building.open.len() <= 1 {
+            if self.building().depth == 0 {
                 self.finish(Some(result));
             }
             return;
