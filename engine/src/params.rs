@@ -75,7 +75,7 @@ params! {
 
     /// Deterministic threads: the least depth of what they tell each other (Cairn).
     shared_depth = 2, 0..=12;
-    /// Helpers: late moves are reduced by so much more or less than the leader does it, in 1024ths of a ply (CPW,
+    /// Deterministic helpers: late moves are reduced by so much more or less than the leader does it, in 1024ths of a ply (CPW,
     /// Lazy SMP).
     helper_variation = 64, 0..=512;
     /// Vote of the threads: a line with the worst score of all votes with this times its depth, in centipawns

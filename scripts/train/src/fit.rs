@@ -619,6 +619,9 @@ mod tests {
             let state = finished(training);
             let network = shape.quantised(&state.weights, 1).unwrap();
             let weights = shape.exact(&network);
+            let output = shape.output()..shape.output_bias();
+            let stays = state.weights[output.clone()] == weights[output];
+            assert_eq!(stays, rounded > 0.0, "the weights of the output stay as they were rounded");
             let kernel = Kernel::of(shape.hidden).unwrap();
             let whole =
                 mean_error(&held_back, 1, &goal, |some| (kernel.outputs)(shape, &weights, some));
