@@ -62,6 +62,35 @@ impl<E: Entry<WORDS>, const WORDS: usize> Table<E, WORDS> {
         self.generation
     }
 
+    /// Goes on behind the search with this number, from 1.
+    pub(crate) const fn set_generation(&mut self, generation: u16) {
+        self.generation = generation;
+    }
+
+    /// The size in bytes.
+    pub(crate) fn len_bytes(&self) -> usize {
+        size_of_val(&*self.buckets)
+    }
+
+    /// Copies the slots from a byte on, that of a bucket's beginning, in little-endian words.
+    pub(crate) fn read_bytes(&self, from: usize, bytes: &mut [u8]) {
+        let first = from / size_of::<Bucket<WORDS>>();
+        let words = self.buckets[first..].iter().flat_map(|bucket| bucket.0.iter().flatten());
+        for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+            *place = word.load(Ordering::Relaxed).to_le_bytes();
+        }
+    }
+
+    /// Replaces the slots from a byte on, as [`Self::read_bytes`] has copied them.
+    pub(crate) fn write_bytes(&mut self, from: usize, bytes: &[u8]) {
+        let first = from / size_of::<Bucket<WORDS>>();
+        let words =
+            self.buckets[first..].iter_mut().flat_map(|bucket| bucket.0.iter_mut().flatten());
+        for (word, &bytes) in words.zip(bytes.as_chunks().0) {
+            *word.get_mut() = u64::from_le_bytes(bytes);
+        }
+    }
+
     /// Begins the next search. What entries of earlier searches are good for is the reader's decision:
     /// micro-Max takes them as empty, the strong search uses them and replaces the oldest first. Writes
     /// nothing, except that the table is cleared once in 65535 calls.

@@ -33,11 +33,11 @@ const STACK: usize = 16 << 20;
 /// The hash memory, and the histories of each thread.
 pub(super) struct Cairn {
     /// One table for all threads, or one for each if they are deterministic.
-    tables: Vec<CairnTable>,
+    pub(super) tables: Vec<CairnTable>,
     hash_mib: usize,
-    histories: Box<Histories>,
+    pub(super) histories: Box<Histories>,
     /// Those of the helpers; none where a helper has not searched yet.
-    helpers: Vec<Option<Box<Histories>>>,
+    pub(super) helpers: Vec<Option<Box<Histories>>>,
     /// The system has refused some of the helpers, which was told.
     has_told_refusal: bool,
 }

@@ -90,6 +90,42 @@ impl Histories {
         })
     }
 
+    /// All numbers, part by part.
+    pub(crate) fn parts(&self) -> [&[i16]; 6] {
+        let [white, black] = &self.non_pawn_correction;
+        [
+            self.quiet.as_flattened().as_flattened(),
+            self.continuation.as_flattened(),
+            self.capture.as_flattened(),
+            self.pawn_correction.as_flattened(),
+            white.as_flattened(),
+            black.as_flattened(),
+        ]
+    }
+
+    /// The same to be changed.
+    pub(crate) fn parts_mut(&mut self) -> [&mut [i16]; 6] {
+        let [white, black] = &mut self.non_pawn_correction;
+        [
+            self.quiet.as_flattened_mut().as_flattened_mut(),
+            self.continuation.as_flattened_mut(),
+            self.capture.as_flattened_mut(),
+            self.pawn_correction.as_flattened_mut(),
+            white.as_flattened_mut(),
+            black.as_flattened_mut(),
+        ]
+    }
+
+    /// The bounds of their sizes, part by part.
+    pub(crate) const LIMITS: [i32; 6] = [
+        HISTORY_LIMIT,
+        HISTORY_LIMIT,
+        HISTORY_LIMIT,
+        CORRECTION_LIMIT,
+        CORRECTION_LIMIT,
+        CORRECTION_LIMIT,
+    ];
+
     /// The histories of a side's quiet moves after the moves one and two plies back.
     #[inline]
     pub(crate) fn quiet_scores(

@@ -17,6 +17,7 @@ mod picker;
 mod prune;
 mod quiesce;
 mod root_lines;
+pub mod saved;
 mod see;
 mod speaker;
 mod tables;
@@ -38,6 +39,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::eval::{Neural, PackedNetwork, Tapered};
 use cairn::{Cairn, Threads};
 use micromax::MicroMax;
+use saved::{Get, Put, SavedError, SavedRefusal};
 use team::NodeCounter;
 pub use tt::Bound;
 
@@ -547,6 +549,49 @@ impl Searcher {
                 micromax.clear_until(self.threads.number, hurried).into_iter().collect()
             }
         }
+    }
+
+    /// Saves what was learnt: hash table and histories, handed to `put` in pieces of at most a MiB. Returns a
+    /// number that tells it from other work.
+    ///
+    /// # Errors
+    /// What `put` says, or that the style learns nothing.
+    pub fn save<E>(&self, put: &mut Put<'_, E>) -> Result<u64, SavedError<E>> {
+        match &self.program {
+            Program::Cairn(cairn) => {
+                cairn.save(self.network_checksum(), put).map_err(SavedError::Stream)
+            }
+            Program::MicroMax(_) => Err(SavedRefusal::Style.into()),
+        }
+    }
+
+    /// Reads saved work to its end, by `get` in pieces of at most a MiB, and changes nothing. Returns its
+    /// number if it can be loaded now.
+    ///
+    /// # Errors
+    /// What `get` says, or why it can't: it is damaged, or of another size, number of threads or
+    /// network.
+    pub fn check_saved<E>(&self, get: &mut Get<'_, E>) -> Result<u64, SavedError<E>> {
+        match &self.program {
+            Program::Cairn(cairn) => cairn.check_saved(self.network_checksum(), get),
+            Program::MicroMax(_) => Err(SavedRefusal::Style.into()),
+        }
+    }
+
+    /// Reads the same again, and goes on with it in place of what was learnt: with one thread or deterministic ones
+    /// the next search is what it would have been. `checked` is what [`Self::check_saved`] has returned.
+    ///
+    /// # Errors
+    /// If it has changed meanwhile or cannot be read any more: then all is forgotten.
+    pub fn load<E>(&mut self, checked: u64, get: &mut Get<'_, E>) -> Result<(), SavedError<E>> {
+        match &mut self.program {
+            Program::Cairn(cairn) => cairn.load(checked, get),
+            Program::MicroMax(_) => Err(SavedRefusal::Style.into()),
+        }
+    }
+
+    fn network_checksum(&self) -> u64 {
+        self.network.as_ref().map_or(0, |network| network.identity().checksum)
     }
 
     /// Searches a position; reports each finished iteration to `sink`, which is called on this thread. With more

@@ -130,6 +130,12 @@ impl Packed {
     }
 }
 
+/// Whether a word is an empty slot or an entry that a search can have stored.
+pub(super) fn is_sound(word: u64) -> bool {
+    let packed = Packed(word);
+    packed.is_empty() || (word >> 4 & 3 != 0 && packed.stored().score.abs() <= INFINITY)
+}
+
 /// The strong search's table.
 pub(crate) type CairnTable = Table<Packed, 1>;
 
