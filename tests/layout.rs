@@ -13,7 +13,7 @@ const ENGINE: [&str; 19] = [
 ];
 
 /// The front-end's files from the ground up, as the crate's docs explain them.
-const UCI: [&str; 35] = [
+const UCI: [&str; 36] = [
     "protocol::text",
     "protocol::command",
     "protocol::parse",
@@ -35,6 +35,7 @@ const UCI: [&str; 35] = [
     "session::options",
     "session::network",
     "session::tables",
+    "session::saved",
     "session::plan",
     "session::log",
     "session::views",

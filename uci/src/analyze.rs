@@ -219,6 +219,7 @@ impl Iterator for Analysis {
                     | Event::HashKept(_)
                     | Event::Signature(_)
                     | Event::Loaded(_)
+                    | Event::HashFile(..)
                     | Event::TablesLoaded { .. },
                 ) => {}
             }

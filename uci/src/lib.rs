@@ -29,6 +29,7 @@
 //! session/options      the table of options and their values
 //! session/network      the network that evaluates, read from a file
 //! session/tables       the endgame tables, read from folders
+//! session/saved        what was learnt, saved and loaded
 //! session/plan         a `go` with the options to limits
 //! session/log          the option Debug Log File, a thread
 //! session/views        bench, perft, d, eval and help as text

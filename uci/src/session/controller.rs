@@ -20,12 +20,14 @@ use crossbeam_channel::{Receiver, at, never, select};
 
 use crate::protocol::{self, Command, Go, Position, Reply, quote};
 use crate::session::clock::TimeLimits;
-use crate::session::files::{FileAccess, FilePath};
+use crate::session::files::{Checksum, FileAccess, FilePath};
 use crate::session::game::Game;
 use crate::session::log::{Log, Mark, NETWORK, TABLES};
-use crate::session::messages::{Cut, Ending, Event, Job, SearchJob, SearcherSetup};
+use crate::session::messages::{Cut, Ending, Event, HashAction, Job, SearchJob, SearcherSetup};
 use crate::session::network;
-use crate::session::options::{self, EVAL_FILE, SYZYGY_PATH, Settings, needs_idle_engine};
+use crate::session::options::{
+    self, EVAL_FILE, HASH_FILE, LOAD_HASH, SAVE_HASH, SYZYGY_PATH, Settings, needs_idle_engine,
+};
 use crate::session::pending::{PendingCommand, PendingGo};
 use crate::session::plan;
 use crate::session::reader::{Arrival, Input, MAX_LINE};
@@ -81,6 +83,8 @@ enum Activity {
     Load(FilePath),
     /// Reading endgame tables.
     LoadTables,
+    /// Saving or loading what was learnt, with what ends it early.
+    HashFile(Arc<Control>),
     /// A command beyond UCI.
     Console(PendingCommand),
 }
@@ -232,7 +236,14 @@ impl Controller {
             self.reply(reply);
         }
         if self.exit_by.is_some_and(|exit_by| exit_by <= now) {
-            self.ended = true;
+            match &self.activity {
+                // It still has to remove what it has written.
+                Some(Activity::HashFile(control)) if !control.is_stopped() => {
+                    control.stop();
+                    self.exit_by = Some(now + EXIT_PATIENCE);
+                }
+                _ => self.ended = true,
+            }
         }
     }
 
@@ -262,9 +273,8 @@ impl Controller {
         match (&self.activity, what) {
             // Do not wait for work that nobody will see.
             (Some(Activity::Search(_)), What::Command(Command::Quit)) => self.queue.clear(),
-            (Some(Activity::Console(_)), What::Command(Command::Stop | Command::Quit)) => {
-                self.stop();
-            }
+            (Some(Activity::Console(_)), What::Command(Command::Stop | Command::Quit))
+            | (Some(Activity::HashFile(_)), What::Command(Command::Stop)) => self.stop(),
             (Some(Activity::Prepare(hurry)), what) if is_urgent(what) => {
                 hurry.store(true, Ordering::Relaxed);
             }
@@ -305,7 +315,9 @@ impl Controller {
         match command {
             Command::Stop => self.stop(),
             Command::PonderHit => self.ponder_hit(order.at),
-            Command::IsReady if matches!(self.activity, Some(Activity::Prepare(_))) => {
+            Command::IsReady
+                if matches!(self.activity, Some(Activity::Prepare(_) | Activity::HashFile(_))) =>
+            {
                 return Some(order);
             }
             // Which network plays is not known yet.
@@ -353,6 +365,7 @@ impl Controller {
             // Console commands run to their end, whatever else follows in the pipe.
             Some(Activity::Console(_)) if impatient && quits => self.stop(),
             Some(Activity::Console(_)) => return Some(order),
+            Some(Activity::HashFile(_)) if is_end => return Some(order),
             _ => {}
         }
         if (is_end || quits) && impatient {
@@ -482,6 +495,11 @@ impl Controller {
                 }
             }
         }
+        for (button, action) in [(SAVE_HASH, HashAction::Save), (LOAD_HASH, HashAction::Load)] {
+            if is_set && name.eq_ignore_ascii_case(button) {
+                self.use_hash_file(action);
+            }
+        }
         if is_set && name.eq_ignore_ascii_case(EVAL_FILE) {
             match self.settings.eval_file.clone() {
                 // Nothing to read.
@@ -490,6 +508,40 @@ impl Controller {
                     self.renew_network();
                 }
                 path => self.start(Activity::Load(eval_file), Job::Load(path)),
+            }
+        }
+    }
+
+    /// Saves what was learnt, or loads it, once the options are applied, which is all that a replay does to save.
+    fn use_hash_file(&mut self, action: HashAction) {
+        if action == HashAction::Save && self.settings.files == FileAccess::Closed {
+            return self.prepare();
+        }
+        let path = self.settings.hash_file.clone();
+        if path.is_empty() {
+            self.end_hash_file(action, Err("no file is named".into()));
+            return self.prepare();
+        }
+        let control = Arc::<Control>::default();
+        let setup = self.take_setup();
+        let job = Job::HashFile { action, setup, path, control: Arc::clone(&control) };
+        self.start(Activity::HashFile(control), job);
+    }
+
+    /// Tells what has become of saving or loading.
+    fn end_hash_file(&mut self, action: HashAction, result: Result<Checksum, String>) {
+        if let Some(log) = &self.log {
+            log.hash_file(action, result.as_ref().ok().copied());
+        }
+        let file = quote(self.settings.hash_file.text());
+        match (result, action) {
+            (Ok(_), HashAction::Save) => self.tell(format!("{HASH_FILE} '{file}': saved")),
+            (Ok(_), HashAction::Load) => self.tell(format!("{HASH_FILE} '{file}': loaded")),
+            (Err(reason), HashAction::Save) => {
+                self.complain(format!("{HASH_FILE} '{file}': {reason}; nothing is saved"));
+            }
+            (Err(reason), HashAction::Load) => {
+                self.complain(format!("{HASH_FILE} '{file}': {reason}; nothing is loaded"));
             }
         }
     }
@@ -709,7 +761,17 @@ impl Controller {
                 self.release();
             }
             Some(Activity::Console(command)) => command.control().stop(),
-            Some(Activity::Prepare(_) | Activity::Load(_) | Activity::LoadTables) | None => {}
+            // In a script it is followed by what comes after it.
+            Some(Activity::HashFile(control)) if self.manner == Manner::Interactive => {
+                control.stop()
+            }
+            Some(
+                Activity::Prepare(_)
+                | Activity::Load(_)
+                | Activity::LoadTables
+                | Activity::HashFile(_),
+            )
+            | None => {}
         }
     }
 
@@ -770,6 +832,7 @@ impl Controller {
                     if failed { self.complain(remark) } else { self.tell(remark) }
                 }
             }
+            Event::HashFile(action, result) => self.end_hash_file(action, result),
             Event::Done(answer) => {
                 match (&mut self.activity, answer) {
                     (Some(Activity::Search(search)), Some(answer)) => {

@@ -8,7 +8,7 @@
 use std::env;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::str::FromStr;
@@ -123,6 +123,46 @@ impl FilePath {
         files
     }
 
+    /// Opens the file to read it; it is looked for as by [`Self::load`].
+    ///
+    /// # Errors
+    /// When it cannot be opened or is no regular file.
+    pub fn open(&self) -> io::Result<File> {
+        let path = self.found();
+        check_regular(&fs::metadata(&path)?)?;
+        File::open(path)
+    }
+
+    /// Begins a new version of the file, which takes its place when it is whole. The old one may be missing or
+    /// empty or begin with `title`: the path may have been mistyped, and nothing else is to be lost.
+    ///
+    /// # Errors
+    /// As for [`Self::create`].
+    pub fn renew(&self, title: &[u8]) -> io::Result<NewVersion> {
+        let path = PathBuf::from(&self.text);
+        // What a link leads to is replaced, not the link.
+        let path = if path.exists() { fs::canonicalize(path)? } else { path };
+        if path.exists() {
+            check_regular(&fs::metadata(&path)?)?;
+            check_title(&File::open(&path)?, title)?;
+        }
+        let mut part = path.clone().into_os_string();
+        part.push(PART);
+        let part = PathBuf::from(part);
+        if let Ok(known) = fs::symlink_metadata(&part) {
+            check_regular(&known)?;
+        }
+        let file = open_alone(&part)?;
+        // Who has had it before may just have put it in its place.
+        if !is_at(&file, &part) {
+            return Err(written_by_another());
+        }
+        check_title(&file, title)?;
+        file.set_len(0)?;
+        (&file).rewind()?;
+        Ok(NewVersion { file: Some(file), path, part, unsynced: 0 })
+    }
+
     /// Creates the file, empty, or empties one that begins with `title`: the path may have been mistyped, and
     /// nothing else is to be lost. `{pid}` in the path becomes the process id, so that several processes can
     /// each have a file. Until it is closed no other process gets it, where the file system has locks.
@@ -136,14 +176,123 @@ impl FilePath {
             return Err(no_regular_file());
         }
         let mut file = open_alone(&path)?;
-        let mut beginning = Vec::new();
-        (&file).take(title.len() as u64).read_to_end(&mut beginning)?;
-        if !beginning.is_empty() && beginning != title.as_bytes() {
-            return Err(io::Error::other("it holds something else, which would be lost"));
-        }
+        check_title(&file, title.as_bytes())?;
         file.set_len(0)?;
         file.rewind()?;
         Ok(file)
+    }
+}
+
+/// A file that is being written beside the one whose place it takes in the end. Dropped before, it is removed.
+#[derive(Debug)]
+pub struct NewVersion {
+    /// None once it is in its place.
+    file: Option<File>,
+    path: PathBuf,
+    part: PathBuf,
+    /// The bytes that the system may not have on the disk yet.
+    unsynced: u64,
+}
+
+/// What the name of a new version ends with.
+const PART: &str = ".part";
+
+/// So many bytes are put on the disk at once: it takes a moment, which nobody can cut short.
+const SYNCED_AT_ONCE: u64 = 16 << 20;
+
+impl NewVersion {
+    /// Writes what comes next.
+    ///
+    /// # Errors
+    /// When it cannot be written, such as to a disk that is full.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.write_all(bytes)?;
+        self.unsynced += bytes.len() as u64;
+        if self.unsynced >= SYNCED_AT_ONCE {
+            self.unsynced = 0;
+            file.sync_data()?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the old version by this one, once it is on the disk.
+    ///
+    /// # Errors
+    /// When that cannot be done: then the old one is still there.
+    pub fn finish(mut self) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        file.sync_all()?;
+        if cfg!(windows) {
+            // An open file cannot be renamed there; elsewhere its lock keeps others away until it is.
+            self.file = None;
+        }
+        let renamed = fs::rename(&self.part, &self.path);
+        if renamed.is_err() {
+            let _ = fs::remove_file(&self.part);
+        }
+        self.file = None;
+        // The name, too; if that cannot be asked for, the system does it in its own time.
+        #[cfg(unix)]
+        if let Some(folder) = self.path.parent() {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+        renamed
+    }
+}
+
+impl Drop for NewVersion {
+    fn drop(&mut self) {
+        let Some(file) = self.file.take() else { return };
+        if cfg!(windows) {
+            // An open file cannot be removed there; elsewhere its lock keeps others away until it is.
+            drop(file);
+            let _ = fs::remove_file(&self.part);
+        } else {
+            let _ = fs::remove_file(&self.part);
+            drop(file);
+        }
+    }
+}
+
+/// Whether a path still leads to an open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let place = |known: fs::Metadata| (known.dev(), known.ino());
+        match (file.metadata(), fs::symlink_metadata(path)) {
+            (Ok(file), Ok(path)) => place(file) == place(path),
+            _ => false,
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
+    }
+}
+
+/// Refuses a file that does not begin with `title`, as far as it goes, and is not empty.
+fn check_title(file: &File, title: &[u8]) -> io::Result<()> {
+    let mut beginning = Vec::new();
+    file.take(title.len() as u64).read_to_end(&mut beginning)?;
+    if beginning.is_empty() || beginning == title {
+        Ok(())
+    } else {
+        Err(io::Error::other("it holds something else, which would be lost"))
+    }
+}
+
+/// Refuses what is no regular file.
+fn check_regular(known: &fs::Metadata) -> io::Result<()> {
+    if known.is_dir() {
+        Err(io::Error::other("it is a folder"))
+    } else if known.is_file() {
+        Ok(())
+    } else {
+        Err(no_regular_file())
     }
 }
 
@@ -183,7 +332,7 @@ pub(crate) fn open_alone(path: &Path) -> io::Result<File> {
     let file = options.open(path)?;
     #[cfg(not(windows))]
     if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-        return Err(io::Error::other("another process writes it"));
+        return Err(written_by_another());
     }
     Ok(file)
 }
@@ -195,12 +344,7 @@ pub(crate) fn open_alone(path: &Path) -> io::Result<File> {
 pub fn read_file(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     // Asked before it is opened: a pipe would block for good, and a device may never end.
     let metadata = fs::metadata(path)?;
-    if metadata.is_dir() {
-        return Err(io::Error::other("it is a folder"));
-    }
-    if !metadata.is_file() {
-        return Err(no_regular_file());
-    }
+    check_regular(&metadata)?;
     let too_long = || io::Error::other(format!("it has more than {longest} bytes"));
     if metadata.len() > longest {
         return Err(too_long());
@@ -224,6 +368,10 @@ pub fn read_text(path: &Path, longest: u64) -> io::Result<String> {
     })
 }
 
+fn written_by_another() -> io::Error {
+    io::Error::other("another process writes it")
+}
+
 fn no_regular_file() -> io::Error {
     io::Error::other("it is no regular file")
 }
@@ -242,6 +390,13 @@ impl Checksum {
         Checksum(
             bytes.iter().fold(OFFSET, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(PRIME)),
         )
+    }
+}
+
+/// A checksum that was found by other means.
+impl From<u64> for Checksum {
+    fn from(number: u64) -> Checksum {
+        Checksum(number)
     }
 }
 

@@ -22,7 +22,8 @@
 //! `stop`, and at how many nodes; of deterministic threads also at how many of the main thread's own, `main`. A file that an option names and that was loaded has a line
 //! `loaded <option> = <checksum>` behind the option in the header, or `== loaded` later on: a replay is
 //! given the file anew and knows it by its checksum. So do endgame tables, with one checksum for all of them;
-//! others later on are a line `== tables`. A log without `== end` was
+//! others later on are a line `== tables`. `Save Hash` and `Load Hash` end with a line `== saved` or `== loaded`, with the
+//! file's checksum or `nothing` if nothing came of it. A log without `== end` was
 //! broken off. The bench is the short one of [`crate::signature`]. Lines stand in the order in which
 //! they took effect.
 //!
@@ -37,8 +38,8 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::protocol::Position;
 use crate::session::files::{Checksum, FilePath};
-use crate::session::messages::{Cut, Ending};
-use crate::session::options::{self, OptionKind, Settings};
+use crate::session::messages::{Cut, Ending, HashAction};
+use crate::session::options::{self, HASH_FILE, OptionKind, Settings};
 use crate::session::wdl;
 
 /// The first line of every log, with the version of the format.
@@ -58,6 +59,12 @@ pub const TABLES: &str = "tables";
 
 /// Begins what tells of a file that was loaded: an option, and the checksum of the file.
 pub const LOADED: &str = "loaded";
+
+/// Begins what tells that what was learnt was saved.
+pub const SAVED: &str = "saved";
+
+/// Stands for a checksum where a file was of no use.
+pub const NOTHING: &str = "nothing";
 
 /// The last line of the header.
 pub const BEGIN: &str = "begin";
@@ -147,6 +154,16 @@ impl Log {
     /// Logs that a file was loaded because of an option.
     pub fn loaded(&self, option: &str, checksum: Checksum) {
         self.fact(&format!("{LOADED} {option}{IS}{checksum}"));
+    }
+
+    /// Logs what the file of the option `Hash File` was used for, or that it was of no use.
+    pub fn hash_file(&self, action: HashAction, checksum: Option<Checksum>) {
+        let verb = match action {
+            HashAction::Save => SAVED,
+            HashAction::Load => LOADED,
+        };
+        let told = checksum.map_or_else(|| NOTHING.into(), |checksum| checksum.to_string());
+        self.fact(&format!("{verb} {HASH_FILE}{IS}{told}"));
     }
 
     /// Logs how a search ended.

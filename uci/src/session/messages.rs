@@ -12,7 +12,7 @@ use cairn_engine::search::{Control, Limits, Style};
 use cairn_engine::syzygy::Tables;
 
 use crate::protocol::{Info, OpeningsRequest};
-use crate::session::files::FilePath;
+use crate::session::files::{Checksum, FilePath};
 
 /// The stack of every thread that searches or counts moves, in bytes. Deep recursion must not depend on
 /// the system's default; the unused part costs no memory.
@@ -38,6 +38,17 @@ pub enum Job {
     Load(FilePath),
     /// Reads the endgame tables in the folders that the option `SyzygyPath` names.
     LoadTables(FilePath),
+    /// Saves what was learnt to the file that the option `Hash File` names, or loads it from there.
+    HashFile {
+        /// Which of both.
+        action: HashAction,
+        /// What the searcher has to be before.
+        setup: SearcherSetup,
+        /// The file.
+        path: FilePath,
+        /// Ends it early.
+        control: Arc<Control>,
+    },
     /// Runs a `go`.
     Search(Box<SearchJob>),
     /// Counts the legal move tree.
@@ -67,6 +78,15 @@ pub enum Job {
         /// Ends it early.
         control: Arc<Control>,
     },
+}
+
+/// What is done with the file of the option `Hash File`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashAction {
+    /// What was learnt is saved to it.
+    Save,
+    /// What was learnt is loaded from it.
+    Load,
 }
 
 /// What the options ask of the searcher.
@@ -170,6 +190,8 @@ pub enum Event {
         /// What people should know of them.
         remarks: Vec<String>,
     },
+    /// What has become of saving or loading: what tells the file from others, or why nothing was done.
+    HashFile(HashAction, Result<Checksum, String>),
     /// The job is done; a search has an answer.
     Done(Option<Answer>),
 }

@@ -24,6 +24,7 @@ pub mod pending;
 pub mod plan;
 pub mod reader;
 pub mod replay;
+pub mod saved;
 pub mod table;
 pub mod tables;
 pub mod views;

@@ -115,6 +115,8 @@ pub struct Settings {
     pub hash_mib: usize,
     /// The hash table is to be cleared before the next search.
     pub clear_hash: bool,
+    /// Where what was learnt is saved to and loaded from; empty if nowhere.
+    pub hash_file: FilePath,
     /// Search threads.
     pub threads: usize,
     /// They find the same every time.
@@ -190,6 +192,15 @@ pub const EVAL_FILE: &str = "EvalFile";
 /// The option that names the folders of endgame tables.
 pub const SYZYGY_PATH: &str = "SyzygyPath";
 
+/// The option that names the file of what was learnt.
+pub const HASH_FILE: &str = "Hash File";
+
+/// The button that saves what was learnt.
+pub const SAVE_HASH: &str = "Save Hash";
+
+/// The button that loads what was saved.
+pub const LOAD_HASH: &str = "Load Hash";
+
 /// The default of Move Overhead, in milliseconds.
 const DEFAULT_OVERHEAD: i64 = 10;
 
@@ -211,7 +222,7 @@ fn wide(value: impl TryInto<i64>) -> i64 {
 }
 
 /// The options that decide what is searched and how, and the log.
-static SEARCH_OPTIONS: [UciOption; 12] = [
+static SEARCH_OPTIONS: [UciOption; 15] = [
     UciOption {
         name: "Debug Log File",
         doc: "Writes all that is said and done to a file, which 'cairn replay' plays again; {pid} in \
@@ -265,6 +276,31 @@ static SEARCH_OPTIONS: [UciOption; 12] = [
         name: "Clear Hash",
         doc: "Empties the hash table.",
         kind: OptionKind::Button { press: |settings| settings.clear_hash = true },
+        when: When::Idle,
+    },
+    UciOption {
+        name: HASH_FILE,
+        doc: "The file of 'Save Hash' and 'Load Hash'.",
+        kind: OptionKind::File {
+            set: |settings, path| {
+                settings.hash_file = path;
+                None
+            },
+            get: |settings| &settings.hash_file,
+        },
+        when: When::Idle,
+    },
+    UciOption {
+        name: SAVE_HASH,
+        doc: "Saves hash table and histories to the file that 'Hash File' names.",
+        // The controller has it done.
+        kind: OptionKind::Button { press: |_| {} },
+        when: When::Idle,
+    },
+    UciOption {
+        name: LOAD_HASH,
+        doc: "Loads hash table and histories from the file that 'Hash File' names, to go on where they were saved.",
+        kind: OptionKind::Button { press: |_| {} },
         when: When::Idle,
     },
     UciOption {
@@ -636,6 +672,7 @@ impl Default for Settings {
         let mut settings = Settings {
             hash_mib: 0,
             clear_hash: false,
+            hash_file: FilePath::default(),
             threads: 0,
             deterministic: false,
             ponder: false,
@@ -776,6 +813,7 @@ mod tests {
         let wanted = Settings {
             hash_mib: 32,
             clear_hash: true,
+            hash_file: path("/a hash"),
             threads: 4,
             deterministic: true,
             ponder: true,
@@ -820,6 +858,9 @@ mod tests {
             ("Debug Log File", Some("/tmp/a log")),
             ("style", Some("micromax")),
             ("evalfile", Some("\"/a net\"")),
+            ("hash file", Some("'/a hash'")),
+            ("save hash", None),
+            ("load hash", None),
         ] {
             assert_eq!(settings.set(name, value), Ok(None), "{name}");
         }

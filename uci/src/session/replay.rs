@@ -18,11 +18,17 @@ use crate::protocol::{self, Command, Reply, quote};
 use crate::session::controller::{Controller, Manner};
 use crate::session::files::Checksum;
 use crate::session::game::Game;
-use crate::session::log::{self, ANY_TITLE, BEGIN, END, IS, LOADED, Mark, NETWORK, TABLES, TITLE};
+use crate::session::log::{
+    self, ANY_TITLE, BEGIN, END, IS, LOADED, Mark, NETWORK, NOTHING, SAVED, TABLES, TITLE,
+};
+
 use crate::session::messages::{Cut, Ending, STACK};
 use crate::session::network;
-use crate::session::options::{OptionKind, SYZYGY_PATH, Settings, UciOption};
+use crate::session::options::{
+    HASH_FILE, LOAD_HASH, OptionKind, SAVE_HASH, SYZYGY_PATH, Settings, UciOption,
+};
 use crate::session::reader::{self, MAX_LINE};
+use crate::session::saved;
 use crate::session::tables;
 use crate::session::writer::Writer;
 use crate::signature;
@@ -237,9 +243,16 @@ impl Session {
             };
             let mut path = get(&settings).clone();
             if path.is_empty() {
-                bail!("a file was loaded for {name}: give it anew, --option {name}=FILE");
+                let quotes = if name.contains(' ') { "'" } else { "" };
+                bail!(
+                    "a file was loaded for {name}: give it anew, --option {quotes}{name}=FILE{quotes}"
+                );
             }
-            if *name == SYZYGY_PATH {
+            if *name == HASH_FILE {
+                let found = saved::checksum(&path);
+                let told = found.map_err(|reason| anyhow!("'{}': {reason}", quote(path.text())));
+                path.note_checksum(Some(told?));
+            } else if *name == SYZYGY_PATH {
                 // Its remarks say no more than the checksum does.
                 let _ = tables::chosen(&mut path);
             } else {
@@ -333,6 +346,8 @@ struct Parser {
     asked: VecDeque<(usize, LoggedSearch)>,
     /// The same index of each `isready` that is not answered yet.
     unready: VecDeque<usize>,
+    /// The same of each `Save Hash` and `Load Hash` whose end is not told yet.
+    hash_files: VecDeque<usize>,
     /// How many searches have ended.
     ended: usize,
     /// The last line has been read.
@@ -473,6 +488,10 @@ impl Parser {
                 self.session.actions.push(Action::Line(text.to_owned()));
             }
             Ok(Some(Command::SetOption { name, value })) => {
+                let has_end = [SAVE_HASH, LOAD_HASH];
+                if has_end.iter().any(|button| name.eq_ignore_ascii_case(button)) {
+                    self.hash_files.push_back(self.session.actions.len());
+                }
                 if name.eq_ignore_ascii_case("Style") {
                     self.is_micromax =
                         value.and_then(|value| value.parse().ok()) == Some(Style::MicroMax);
@@ -531,7 +550,9 @@ impl Parser {
                 // The size was found out by the search or `isready` that was to apply it.
                 let actions = &mut self.session.actions;
                 let searches = self.asked.iter_mut().map(|(place, _)| place);
-                let mut waiting: Vec<&mut usize> = searches.chain(&mut self.unready).collect();
+                let files = &mut self.hash_files;
+                let mut waiting: Vec<&mut usize> =
+                    searches.chain(&mut self.unready).chain(files).collect();
                 let place = waiting.iter().map(|place| **place).min().unwrap_or(actions.len());
                 actions.insert(place, Action::Line(format!("setoption name Hash value {mib}")));
                 waiting.iter_mut().for_each(|place| **place += 1);
@@ -550,7 +571,21 @@ impl Parser {
             [TABLES, ..] => {
                 bail!("other endgame tables are asked from here on, but a replay has one set")
             }
-            [LOADED, ..] => self.take_loaded(text[LOADED.len()..].trim_start())?,
+            [SAVED, ..] => {
+                self.hash_files.pop_front();
+            }
+            [LOADED, rest @ ..] => {
+                let told = text[LOADED.len()..].trim_start();
+                let is_hash_file = told.starts_with(HASH_FILE);
+                let place = self.hash_files.pop_front_if(|_| is_hash_file);
+                if rest.last() != Some(&NOTHING) {
+                    return self.take_loaded(told);
+                }
+                // All that came of it is that the options were applied.
+                if let Some(place) = place {
+                    self.session.actions[place] = Action::Line(Command::IsReady.to_string());
+                }
+            }
             [END] => self.is_whole = true,
             _ => bail!("damaged: nobody knows what this means"),
         }

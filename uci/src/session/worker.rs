@@ -11,13 +11,15 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use cairn_engine::search::{Limits, Outcome, Report, Searcher, Style};
+use cairn_engine::search::{Control, Limits, Outcome, Report, Searcher, Style};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::openings;
-use crate::session::messages::{Event, Job, STACK, SearchJob, SearcherSetup};
+use crate::session::files::FilePath;
+use crate::session::messages::{Event, HashAction, Job, STACK, SearchJob, SearcherSetup};
 use crate::session::network;
 use crate::session::options::DEFAULT_HASH;
+use crate::session::saved;
 use crate::session::tables::{self, Chosen};
 use crate::session::views;
 use crate::session::watch::Watch;
@@ -99,6 +101,9 @@ impl Workbench {
                 let Chosen { tables, remarks } = tables::chosen(&mut path);
                 self.tell(Event::TablesLoaded { tables, path, remarks });
             }
+            Job::HashFile { action, setup, path, control } => {
+                self.use_hash_file(action, &setup, &path, &control);
+            }
             Job::Perft { board, depth, chess960, control } => {
                 views::divide(&board, depth, chess960, control.stop_flag(), &mut print);
             }
@@ -119,6 +124,23 @@ impl Workbench {
             }
             Job::Search(_) => {}
         }
+    }
+
+    /// Saves what was learnt, or loads it, once the options are applied.
+    fn use_hash_file(
+        &mut self,
+        action: HashAction,
+        setup: &SearcherSetup,
+        path: &FilePath,
+        control: &Control,
+    ) {
+        let stopped = || control.is_stopped();
+        let result = match (self.prepare(setup, &mut || stopped()), action) {
+            (None, _) => Err("there is no memory for a hash table".into()),
+            (Some(searcher), HashAction::Save) => saved::save(searcher, path, &stopped),
+            (Some(searcher), HashAction::Load) => saved::load(searcher, path, &stopped),
+        };
+        self.tell(Event::HashFile(action, result));
     }
 
     /// Searches. There is always an answer, with a legal move if there is one; it is given before all of the
