@@ -10,7 +10,7 @@ use cairn_engine::moves::Move;
 use cairn_engine::piece::{Kind, Piece, Side};
 use cairn_engine::score::{TB_BAND, TB_WIN};
 use cairn_engine::search::{
-    Control, Limits, Outcome, ScoreText, Searcher, Style, TableUse, Verdict,
+    Bound, Control, Limits, Outcome, ScoreText, Searcher, Style, TableUse, Verdict,
 };
 use cairn_engine::square::Square;
 use cairn_engine::syzygy::{ProbeError, TableError, Tables, Wdl};
@@ -191,7 +191,9 @@ fn probe_everywhere(tables: &Tables, name: &str, random: &mut impl Rng) {
             let before = board.to_fen();
             let _ = tables.probe_wdl(&mut board);
             let _ = tables.probe_dtz(&mut board);
-            let _ = tables.rank_root(&mut board);
+            for fifty_move_rule in [true, false] {
+                let _ = tables.rank_root(&mut board, fifty_move_rule);
+            }
             assert!(board.is_ok() && board.to_fen() == before);
         }
     }
@@ -423,14 +425,112 @@ fn captures_into_the_tables_are_seen_at_once() {
 fn wins_that_the_rule_spoils_are_draws() {
     let tables = Arc::new(read(&small()));
     let mut searcher = Searcher::new(Style::Cairn, 1).expect("memory");
-    // It takes more moves to mate than the rule leaves.
-    let board = Board::from_fen("8/8/8/3k4/8/8/8/R3K3 w - - 90 100").expect("a position");
-    for (fifty_move_rule, draw) in [(true, true), (false, false)] {
-        let mut limits = limits(&tables, 500);
-        if let Some(using) = &mut limits.tables {
-            using.fifty_move_rule = fifty_move_rule;
+    // It takes more moves to mate than the rule leaves, up to none at all.
+    for (clock, side) in [(90, 'w'), (98, 'w'), (99, 'w'), (99, 'b')] {
+        let fen = format!("8/8/8/3k4/8/8/8/R3K3 {side} - - {clock} 100");
+        let board = Board::from_fen(&fen).expect("a position");
+        for fifty_move_rule in [true, false] {
+            let mut limits = limits(&tables, 500);
+            if let Some(using) = &mut limits.tables {
+                using.fifty_move_rule = fifty_move_rule;
+            }
+            let score = search(&mut searcher, &board, &limits).0.score;
+            let expected = match side {
+                _ if fifty_move_rule => 0,
+                'w' => TB_WIN,
+                _ => -TB_WIN,
+            };
+            assert_eq!(score, ScoreText::Centipawns(expected), "{fen} {fifty_move_rule}");
         }
-        let score = search(&mut searcher, &board, &limits).0.score;
-        assert_eq!(score == ScoreText::Centipawns(0), draw, "{score}");
     }
+}
+
+#[test]
+fn windows_are_around_what_the_search_finds_and_not_around_what_the_tables_say() {
+    let tables = Arc::new(read(&small()));
+    // The tables say at once that these are won, which the search is not to take for its own score: then no
+    // window could fail.
+    for fen in ["4k3/8/8/4PK2/8/8/8/8 w - - 0 1", "8/8/8/3k4/8/8/4K3/R7 w - - 0 1"] {
+        let mut searcher = Searcher::new(Style::Cairn, 1).expect("memory");
+        let board = Board::from_fen(fen).expect(fen);
+        let limits = Limits { depth: Some(9), nodes: None, ..limits(&tables, 0) };
+        let mut failed = 0;
+        searcher.search(&board, &limits, &Control::new(), &mut |report| {
+            assert!(report.by_tables, "{report:?}");
+            assert_eq!(report.score, ScoreText::Centipawns(TB_WIN));
+            failed += u32::from(report.bound != Bound::Exact);
+            Verdict::Continue
+        });
+        assert!(failed > 0, "{fen}");
+    }
+}
+
+#[test]
+fn deterministic_threads_find_the_same_with_tables() {
+    let tables = Arc::new(read(&small()));
+    for fen in [
+        "8/8/8/8/8/6k1/1r6/RK6 w - - 0 1",
+        "8/8/1p1k4/8/1P2K3/8/8/8 w - - 0 1",
+        "8/8/8/3k4/8/8/4K3/R7 w - - 0 1",
+        "6k1/5p2/8/8/8/8/1P6/R5K1 w - - 0 1",
+    ] {
+        let board = Board::from_fen(fen).expect(fen);
+        let session = || {
+            let mut searcher = Searcher::new(Style::Cairn, 2).expect("memory");
+            searcher.set_threads(3, true).expect("memory");
+            let mut lines = Vec::new();
+            for nodes in [20_000, 60_000] {
+                let control = Control::new();
+                let outcome =
+                    searcher.search(&board, &limits(&tables, nodes), &control, &mut |report| {
+                        lines.push(format!("{report:?}"));
+                        Verdict::Continue
+                    });
+                lines.push(format!("{outcome:?} {}", control.table_hits()));
+            }
+            lines
+        };
+        let first = session();
+        assert!(first.iter().any(|line| !line.contains("table_hits: Some(0)")), "{fen}");
+        assert_eq!(first, session(), "{fen}");
+    }
+}
+
+#[test]
+fn a_damaged_value_leaves_the_rest_of_its_file_usable() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+    let sound = read(&small());
+    let answers = |tables: &Tables, boards: &mut dyn Iterator<Item = &Board>| -> Vec<_> {
+        boards.map(|board| tables.probe_wdl(&mut board.clone())).collect()
+    };
+    let mut in_part = 0;
+    for name in ["KBvK.rtbw", "KNvK.rtbw"] {
+        let mut boards = Vec::new();
+        while boards.len() < 100 {
+            boards.extend(random_position(&letters(name, false), &mut random).map(|(_, b)| b));
+        }
+        let right = answers(&sound, &mut boards.iter());
+        let bytes = fs::read(small().join(name)).expect("a file");
+        for at in 4..bytes.len() {
+            let harmed = || {
+                let mut bytes = bytes.clone();
+                bytes[at] ^= 0x55;
+                let mut tables = Tables::new();
+                tables.add(name, Box::new(bytes)).map(|_| tables)
+            };
+            let (Ok(forth), Ok(back)) = (harmed(), harmed()) else { continue };
+            let there = answers(&forth, &mut boards.iter());
+            let mut again = answers(&back, &mut boards.iter().rev());
+            again.reverse();
+            assert_eq!(there, again, "{name} {at}: it matters what was asked before");
+            let faults = there.iter().filter(|answer| **answer == Err(ProbeError::Damaged)).count();
+            if (1..boards.len()).contains(&faults) {
+                let same = there.iter().zip(&right).filter(|(found, right)| found == right);
+                assert_eq!(same.count() + faults, boards.len(), "{name} {at}");
+                assert_eq!(forth.complaints().len(), 1, "{name} {at}");
+                in_part += 1;
+            }
+        }
+    }
+    assert!(in_part > 1, "{in_part}");
 }

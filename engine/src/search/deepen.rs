@@ -116,7 +116,8 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
     ) -> Score {
         self.failed_high = None;
         let mut delta = params::aspiration_delta();
-        let mut window = match last.map(|best| best.score) {
+        // Around what the search finds: what tables say may be far from it at every depth.
+        let mut window = match last.map(|best| best.searched) {
             Some(last) if depth >= params::aspiration_depth() && !is_proved(last) => {
                 Window { alpha: (last - delta).max(-INFINITY), beta: (last + delta).min(INFINITY) }
             }
@@ -155,8 +156,10 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
     /// A line of the root, with the score that endgame tables say its move has, if they know it.
     fn line(&self, score: Score, depth: i32, pv: &[Move]) -> RootLine {
         let line = RootLine::new(score, depth as u32, pv);
-        let told = self.thread.tables.map_or(score, |tables| tables.told(line.mv, score));
-        RootLine { score: told, ..line }
+        match self.thread.tables.and_then(|tables| tables.told(line.mv, score)) {
+            Some(score) => RootLine { score, by_tables: true, ..line },
+            None => line,
+        }
     }
 
     /// Tells `listener` of a line.

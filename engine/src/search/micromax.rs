@@ -750,6 +750,7 @@ impl<'a> Run<'a> {
             seldepth: None,
             multi_pv,
             score: score_text(line.depth, line.score),
+            by_tables: false,
             bound: Bound::Exact,
             nodes,
             hash_full,
@@ -765,12 +766,14 @@ impl<'a> Run<'a> {
     /// its score is capped at the first line's, as that search found no better move. Their nodes are not
     /// counted: a count of the exact search alone repeats it.
     fn lines(&self, root: &SearchRoot<'_>, iteration: &Iteration, count: usize) -> Vec<RootLine> {
+        // A decided line ends early, but is shown with the depth of the others.
         let line = |run: &Run<'_>, root: &SearchRoot<'_>, result: &Iteration| RootLine {
-            score: result.score.min(iteration.score),
-            // A decided line ends early, but is shown with the depth of the others.
-            depth: iteration.depth,
             mv: result.legal_best(root.board),
-            pv: run.principal_variation(root, result),
+            ..RootLine::new(
+                result.score.min(iteration.score),
+                iteration.depth,
+                &run.principal_variation(root, result),
+            )
         };
         let mut lines = vec![line(self, root, iteration)];
         let mut filter = root.filter.clone().unwrap_or_else(|| {

@@ -335,6 +335,8 @@ pub struct Report<'a> {
     pub multi_pv: usize,
     /// The score of the line.
     pub score: ScoreText,
+    /// The score is not the search's: endgame tables know what the first move of the line comes to.
+    pub by_tables: bool,
     /// Exact, or a bound: from an aspiration window that failed; what the sink answers to a bound means
     /// nothing.
     pub bound: Bound,

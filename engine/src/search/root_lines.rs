@@ -9,6 +9,10 @@ use std::cmp::Reverse;
 #[derive(Clone, Debug, Default)]
 pub(super) struct RootLine {
     pub(super) score: Score,
+    /// The score that the search found, which endgame tables may know better.
+    pub(super) searched: Score,
+    /// The score is theirs.
+    pub(super) by_tables: bool,
     /// The iteration that it is from.
     pub(super) depth: u32,
     /// The root move.
@@ -19,7 +23,8 @@ pub(super) struct RootLine {
 
 impl RootLine {
     pub(super) fn new(score: Score, depth: u32, pv: &[Move]) -> RootLine {
-        RootLine { score, depth, mv: pv.first().copied(), pv: pv.to_vec() }
+        let (mv, pv) = (pv.first().copied(), pv.to_vec());
+        RootLine { score, searched: score, by_tables: false, depth, mv, pv }
     }
 }
 
@@ -59,6 +64,7 @@ pub(super) fn complete(lines: &mut Vec<RootLine>, last: &[RootLine], moves: &[Mo
     rest.retain(|line| line.mv.is_some_and(|mv| is_new(lines, mv)));
     for line in rest.iter_mut().filter(|line| line.score > cap.0) {
         line.score = cap.0;
+        line.by_tables = false;
         line.pv.truncate(1);
     }
     sort(&mut rest);

@@ -43,6 +43,7 @@ impl Listener for Speaker<'_, '_> {
             seldepth: Some(at.seldepth),
             multi_pv: number,
             score: ScoreText::from_score(line.score),
+            by_tables: line.by_tables,
             bound,
             nodes: self.control.nodes(),
             hash_full: at.hash_full,

@@ -30,7 +30,9 @@ impl<'a> SearchTables<'a> {
     ) -> Option<SearchTables<'a>> {
         let using = limits.tables.as_ref()?;
         let covers = board.piece_count() <= using.most_pieces();
-        let verdict = covers.then(|| using.tables.rank_root(&mut board.clone()).ok()).flatten();
+        let verdict = covers
+            .then(|| using.tables.rank_root(&mut board.clone(), using.fifty_move_rule).ok())
+            .flatten();
         let Some(verdict) = verdict else {
             return Some(SearchTables { using, control, ranked: Vec::new(), in_tree: true });
         };
@@ -84,13 +86,12 @@ impl<'a> SearchTables<'a> {
         moves.retain(|mv| rank(mv) == best);
     }
 
-    /// The score of a root move: a mate as the search found it, or else what the tables say.
-    pub(super) fn told(&self, mv: Option<Move>, score: Score) -> Score {
-        let Some(ranked) = self.ranked.iter().find(|ranked| Some(ranked.mv) == mv) else {
-            return score;
-        };
+    /// The score that the tables say a root move has, if they know it and the search has found no mate.
+    pub(super) fn told(&self, mv: Option<Move>, score: Score) -> Option<Score> {
+        let ranked = self.ranked.iter().find(|ranked| Some(ranked.mv) == mv)?;
         let told = self.score(ranked.wdl);
-        if is_mate(score) && score.signum() == told.signum() { score } else { told }
+        let is_mate_found = is_mate(score) && score.signum() == told.signum();
+        (!is_mate_found).then_some(told)
     }
 
     /// A result as a score.

@@ -2,7 +2,7 @@
 
 use super::probe::{CURSED, is_capture, moves_pawn};
 use super::{ProbeError, Tables, Wdl};
-use crate::board::{Board, FIFTY_MOVES};
+use crate::board::{Board, FIFTY_MOVES, GameEnd};
 use crate::moves::Move;
 use std::cmp::Reverse;
 
@@ -38,21 +38,30 @@ impl Tables {
     /// the best way to win. Once a position has occurred twice since the last capture or pawn move, the
     /// nearest is the best. So are all losses alike, but for those that the rule may save.
     ///
+    /// Without the 50-move rule no move draws by it; wins that it would spoil are told as such all the same.
+    ///
     /// # Errors
     /// Why there is no answer for one of the moves.
-    pub fn rank_root(&self, board: &mut Board) -> Result<RootVerdict, ProbeError> {
+    pub fn rank_root(
+        &self,
+        board: &mut Board,
+        fifty_move_rule: bool,
+    ) -> Result<RootVerdict, ProbeError> {
         if board.castling_rights() != 0 {
             return Err(ProbeError::Castling);
         }
         let repeated = board.has_repeated();
         let legal = board.legal_moves();
+        let drawn: Vec<bool> =
+            legal.iter().map(|&mv| is_drawn_after(board, mv, fifty_move_rule)).collect();
+        let legal = || legal.iter().copied().zip(drawn.iter().copied());
         let by_distance: Result<Vec<RankedMove>, ProbeError> =
-            legal.iter().map(|&mv| self.rank_by_distance(board, mv, repeated)).collect();
+            legal().map(|(mv, drawn)| self.rank_by_distance(board, mv, drawn, repeated)).collect();
         let (mut moves, by_distance) = match by_distance {
             Ok(moves) => (moves, true),
             Err(_) => {
                 let moves: Result<_, _> =
-                    legal.iter().map(|&mv| self.rank_by_wdl(board, mv)).collect();
+                    legal().map(|(mv, drawn)| self.rank_by_wdl(board, mv, drawn)).collect();
                 (moves?, false)
             }
         };
@@ -64,11 +73,11 @@ impl Tables {
         &self,
         board: &mut Board,
         mv: Move,
+        is_drawn: bool,
         repeated: bool,
     ) -> Result<RankedMove, ProbeError> {
         let clock = i32::from(board.halfmove_clock());
-        let distance =
-            if is_drawn_after(board, mv) { 0 } else { self.distance_after(board, mv, true)? };
+        let distance = if is_drawn { 0 } else { self.distance_after(board, mv, true)? };
         // The half-moves without a capture or pawn move, once the next one is made.
         let plies = distance.abs() + clock;
         let is_sure = match distance.signum() {
@@ -87,8 +96,13 @@ impl Tables {
         Ok(RankedMove { mv, rank, wdl })
     }
 
-    fn rank_by_wdl(&self, board: &mut Board, mv: Move) -> Result<RankedMove, ProbeError> {
-        let wdl = if is_drawn_after(board, mv) {
+    fn rank_by_wdl(
+        &self,
+        board: &mut Board,
+        mv: Move,
+        is_drawn: bool,
+    ) -> Result<RankedMove, ProbeError> {
+        let wdl = if is_drawn {
             Wdl::Draw
         } else {
             board.make(mv, &mut ());
@@ -107,13 +121,17 @@ impl Tables {
     }
 }
 
-/// Whether a move ends the game as a draw, or lets a draw be claimed, by repetition or the 50-move rule.
-fn is_drawn_after(board: &mut Board, mv: Move) -> bool {
+/// Whether a move ends the game as a draw, or lets a draw be claimed, by repetition or, where it counts, the
+/// 50-move rule.
+fn is_drawn_after(board: &mut Board, mv: Move, fifty_move_rule: bool) -> bool {
     if is_capture(board, mv) || moves_pawn(board, mv) {
         return false;
     }
     board.make(mv, &mut ());
-    let drawn = board.draw_by_rule().is_some() && !board.is_checkmate();
+    let drawn = match board.draw_by_rule() {
+        Some(GameEnd::FiftyMoves) if !fifty_move_rule => board.repetitions() >= 2,
+        end => end.is_some() && !board.is_checkmate(),
+    };
     board.unmake(&mut ());
     drawn
 }

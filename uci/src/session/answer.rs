@@ -14,7 +14,9 @@ impl SearchJob {
     #[must_use]
     pub fn describe(&self, report: &Report<'_>) -> Info {
         let (pv, end) = self.line(report.pv, report.score);
-        let (score, wdl) = self.told(report.score, report.bound, &end, pv.len());
+        let is_drawn = report.by_tables && report.score == ScoreText::Centipawns(0)
+            || is_drawn(report.score, &end, pv.len());
+        let (score, wdl) = self.told(report.score, report.bound, is_drawn);
         Info {
             depth: report.depth,
             seldepth: report.seldepth,
@@ -30,17 +32,10 @@ impl SearchJob {
         }
     }
 
-    /// A score as it is shown, and its chances if they are asked for. `end` is the position at the end of the line, so
-    /// many half-moves from the root.
-    fn told(
-        &self,
-        score: ScoreText,
-        bound: Bound,
-        end: &Board,
-        plies: usize,
-    ) -> (ScoreText, Option<Wdl>) {
+    /// A score as it is shown, and its chances if they are asked for.
+    fn told(&self, score: ScoreText, bound: Bound, is_drawn: bool) -> (ScoreText, Option<Wdl>) {
         let scale = match self.setup.style {
-            Style::Cairn if bound == Bound::Exact && is_drawn(score, end, plies) => {
+            Style::Cairn if bound == Bound::Exact && is_drawn => {
                 return (ScoreText::Centipawns(0), self.show_wdl.then_some(Wdl::DRAW));
             }
             Style::Cairn => Scale::of(&self.board),
@@ -132,7 +127,7 @@ impl SearchJob {
         let best: Vec<Move> =
             shown.and_then(|best| self.board.parse_uci(best).ok()).into_iter().collect();
         let (pv, end) = self.line(&best, score);
-        let (score, wdl) = self.told(score, Bound::Exact, &end, pv.len());
+        let (score, wdl) = self.told(score, Bound::Exact, is_drawn(score, &end, pv.len()));
         Some(Info {
             depth: outcome.map_or(0, |outcome| outcome.depth),
             seldepth: None,
@@ -260,6 +255,7 @@ mod tests {
             seldepth: None,
             multi_pv: 1,
             score: ScoreText::Centipawns(score),
+            by_tables: false,
             bound,
             nodes: 1000,
             hash_full: 0,
