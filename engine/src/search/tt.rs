@@ -269,6 +269,8 @@ pub(crate) fn is_move(stored: Option<u16>, mv: Move) -> bool {
 mod tests {
     use super::*;
     use crate::score::{INFINITY, MATE};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
     fn keys(n: u64) -> Keys {
         Keys { index: 0, lock: n << 43 }
@@ -350,5 +352,22 @@ mod tests {
         store(&table, keys(1), TtEntry { mv: None, score: 8, depth: 6, bound: Bound::Lower });
         let kept = probe(&table, keys(1)).unwrap();
         assert_eq!((kept.mv, kept.depth), (Some(5), 6));
+    }
+
+    #[test]
+    fn false_hits_are_as_rare_as_the_bits_say() {
+        const PROBES: u64 = 16_000_000;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut keys = || Keys { index: random.next_u64(), lock: random.next_u64() };
+        let table = CairnTable::new(1).unwrap();
+        let entry = TtEntry { mv: None, score: 0, depth: 1, bound: Bound::Exact };
+        // Until each bucket is full.
+        let slots = 1 << 17;
+        (0..4 * slots).for_each(|_| store(&table, keys(), entry));
+        assert_eq!(fill(&table), 1000);
+        let hits = (0..PROBES).filter(|_| probe(&table, keys()).is_some()).count() as f64;
+        // One in 2^21 for each of 8 slots.
+        let expected = (PROBES * SLOTS as u64) as f64 / f64::from(1 << 21);
+        assert!((hits - expected).abs() < 4.0 * expected.sqrt(), "{hits} instead of {expected}");
     }
 }
