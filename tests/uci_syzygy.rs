@@ -168,23 +168,3 @@ fn a_log_names_its_tables_and_a_replay_is_given_them_anew() {
     let (code, text) = replay(&changed, &[]);
     assert!(code == Some(2) && text.contains("other endgame tables"), "{text}");
 }
-
-#[test]
-fn what_the_tables_call_a_draw_is_shown_as_one() {
-    let mut engine = Engine::start();
-    told(&mut engine, &[&tables()]);
-    engine.send("setoption name UCI_ShowWDL value true");
-    for (position, chances) in [
-        ("position fen 8/8/8/3k4/8/3K4/3P4/8 w - - 0 1", "score cp 0 wdl 0 1000 0 "),
-        ("position fen 8/8/8/3k4/8/8/8/R3K3 w - - 99 130", "score cp 0 wdl 0 1000 0 "),
-        ("position fen 8/8/8/8/5k2/8/4P3/4K3 w - - 0 1", "score cp 0 wdl 0 1000 0 "),
-        ("position fen 4k3/8/8/4PK2/8/8/8/8 w - - 0 1", "wdl 1000 0 0 "),
-    ] {
-        let lines = search(&mut engine, position);
-        let scored = lines.lines().filter(|line| line.contains(" score "));
-        assert!(scored.clone().count() > 1, "{lines}");
-        for line in scored {
-            assert!(line.contains(chances), "{position}: {line}");
-        }
-    }
-}

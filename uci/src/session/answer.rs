@@ -241,8 +241,19 @@ mod tests {
         assert_eq!(start.line(&[first, first], ScoreText::Centipawns(0)).0, ["e2e4"]);
         assert!(start.line(&[first, first], ScoreText::Mate(2)).0.is_empty());
     }
-    /// What is shown of a line with this score.
+    /// What is shown of a line with this score of the search.
     fn shown(job: &SearchJob, moves: &[&str], score: i32, bound: Bound) -> (i32, Wdl) {
+        shown_of(job, moves, score, bound, false)
+    }
+
+    /// What is shown of a line with this score, of the search or by tables.
+    fn shown_of(
+        job: &SearchJob,
+        moves: &[&str],
+        score: i32,
+        bound: Bound,
+        by_tables: bool,
+    ) -> (i32, Wdl) {
         let mut board = job.board.clone();
         let play = |text: &&str| {
             let mv = board.parse_uci(text).expect("legal");
@@ -255,7 +266,7 @@ mod tests {
             seldepth: None,
             multi_pv: 1,
             score: ScoreText::Centipawns(score),
-            by_tables: false,
+            by_tables,
             bound,
             nodes: 1000,
             hash_full: 0,
@@ -282,6 +293,16 @@ mod tests {
         }
         let closing = cairn.answer(None, None, Ending::Broke).closing.expect("a line");
         assert_eq!(closing.score, ScoreText::Centipawns(0));
+    }
+
+    #[test]
+    fn a_draw_by_endgame_tables_is_shown_as_one() {
+        let drawn = (0, Wdl { win: 0, draw: 1000, loss: 0 });
+        let job = job_of(Style::Cairn, START);
+        assert_eq!(shown_of(&job, &["e2e4"], 0, Bound::Exact, true), drawn);
+        assert_ne!(shown_of(&job, &["e2e4"], 0, Bound::Exact, false), drawn);
+        assert_ne!(shown_of(&job, &["e2e4"], 0, Bound::Lower, true), drawn, "only a bound");
+        assert_ne!(shown_of(&job, &["e2e4"], 7749, Bound::Exact, true), drawn);
     }
 
     #[test]
