@@ -18,7 +18,7 @@
 //! | micro-Max's: exact entries yield only to as deep ones | 1292 | 1195 | 1220 | 574 | |
 //! | depth-preferred: none yields to a shallower one of the same search | 832 | 721 | 717 | 583 | |
 //! | two tiers after Thompson, 4 slots depth-preferred, 4 always replaced | 751 | 714 | 717 | 580 | |
-//! | the same, 7 and 1 | 721 | 727 | 717 | 562 | |
+//! | the same, 7 and 1 | 721 | 727 | 717 | 562 | 581 |
 //! | equal draft: one of the depth that most entries have goes | 702 | 722 | 717 | | |
 //!
 //! With 64 MiB nothing is replaced but entries of the same position. The second tier of one slot needs a ninth fewer
