@@ -431,6 +431,22 @@ fn output_that_cannot_be_written_is_an_error() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_that_cannot_be_had_is_told_once() {
+    let folder = folder("memory");
+    let path = file(&folder, "a.epd", POSITIONS);
+    let script = format!(
+        "ulimit -v 1500000; exec '{}' analyze --nodes 10 --hash 4000 --jobs 2 '{path}'",
+        env!("CARGO_BIN_EXE_cairn")
+    );
+    let output = Command::new("sh").args(["-c", &script]).output().expect("a shell");
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 9);
+    let told = "4000 MiB of memory can't be allocated; the hash table has 16 MiB";
+    assert_eq!(errors(&output).matches(told).count(), 1, "{}", errors(&output));
+}
+
 /// Starts an analysis of many positions and waits for its first line.
 fn under_way(arguments: &[&str], stdout: Stdio, input: &str) -> Child {
     let mut child = command(arguments)

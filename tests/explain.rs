@@ -111,10 +111,8 @@ fn what_is_threatened_and_lost_is_told() {
 
     let hanging = json(&["--nodes", "5000", "--why-not", "Ke2", HANGING]);
     let threat = &hanging["threat"];
-    assert_eq!(
-        (&threat["best_san"], &threat["material"].as_i64().map(|won| won <= -8)),
-        (&"cxd5".into(), Some(true))
-    );
+    assert_eq!(threat["best_san"], "cxd5");
+    assert!(threat["material"].as_i64().is_some_and(|won| won <= -8), "{threat}");
     assert!(threat["cost"].as_u64().is_some_and(|cost| cost > 300), "{threat}");
     let told = &hanging["why_not"][0];
     assert!(told["material_lost"].as_i64().is_some_and(|lost| lost >= 8), "{told}");

@@ -179,8 +179,20 @@ fn search(
     settings: &Settings,
     tables: &Chosen,
 ) -> Result<(Found, Vec<String>)> {
+    let (mut found, notes) = collect(board, analyze_with(board, limits, settings, tables)?)?;
+    let tables = tables.tables.as_deref();
+    found.verdict = tables.and_then(|tables| tables::verdict(tables, board));
+    Ok((found, notes))
+}
+
+/// What a search of `board` has found in the end, and what people should know of it. Of endgame tables it tells
+/// nothing.
+pub(super) fn collect(
+    board: &Board,
+    findings: impl IntoIterator<Item = Finding>,
+) -> Result<(Found, Vec<String>)> {
     let (mut lines, mut notes): (Vec<Line>, _) = (Vec::new(), Vec::new());
-    for finding in analyze_with(board, limits, settings, tables)? {
+    for finding in findings {
         match finding {
             Finding::Line(line) if line.bound == Bound::Exact => {
                 match lines.iter_mut().find(|old| old.multi_pv == line.multi_pv) {
@@ -193,9 +205,7 @@ fn search(
             Finding::End(end) => {
                 let Some(nodes) = end.nodes else { break };
                 lines.sort_by_key(|line| line.multi_pv);
-                let tables = tables.tables.as_deref();
-                let verdict = tables.and_then(|tables| tables::verdict(tables, board));
-                return Ok((Found { lines, best: end.best, nodes, verdict }, notes));
+                return Ok((Found { lines, best: end.best, nodes, verdict: None }, notes));
             }
         }
     }
