@@ -79,10 +79,12 @@ impl Selection {
     fn takes(&self, board: &Board, players: &[String; 2]) -> bool {
         let number = board.fullmove_number();
         self.moves.is_none_or(|(from, to)| (from..=to).contains(&number))
-            && self.player.as_ref().is_none_or(|name| {
-                players[usize::from(board.side_to_move() == Side::Black)]
-                    .contains(&name.to_lowercase())
-            })
+            && self.is_player(&players[usize::from(board.side_to_move() == Side::Black)])
+    }
+
+    /// Whether positions of this player are taken. Both names are in small letters.
+    fn is_player(&self, player: &str) -> bool {
+        self.player.as_ref().is_none_or(|name| player.contains(name))
     }
 }
 
@@ -147,7 +149,8 @@ impl<R: BufRead> Positions<R> {
     ///
     /// # Errors
     /// When it cannot be read, or is no text.
-    pub fn new(file: &str, mut input: R, selection: Selection) -> Result<Positions<R>> {
+    pub fn new(file: &str, mut input: R, mut selection: Selection) -> Result<Positions<R>> {
+        selection.player = selection.player.map(|name| name.to_lowercase());
         let beginning = beginning(&mut input).map_err(|error| anyhow!("{file}: {error}"))?;
         if beginning.contains(&0) {
             bail!("{file}: is no text, but a binary file or UTF-16");
@@ -211,6 +214,9 @@ impl<R: BufRead> Positions<R> {
         };
         let name = |tag| game.tag(tag).unwrap_or_default().to_lowercase();
         let players = [name("White"), name("Black")];
+        if !players.iter().any(|player| self.selection.is_player(player)) {
+            return Some(Ok(()));
+        }
         let (board, moves) = (game.start, game.main.moves.into_iter());
         self.game = Some(OpenGame { number, line, players, board, ply: 0, moves, is_over: false });
         Some(Ok(()))
