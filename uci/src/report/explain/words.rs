@@ -91,7 +91,9 @@ fn threat(explanation: &Explanation, board: &Board) -> String {
             let line = san_line(&passed, &threat.line.pv);
             let _ = writeln!(text, "  If {mover} passed: {line}");
             let won = match threat.material {
-                won @ ..0 => format!("; the line costs {mover} {}", worth(won.unsigned_abs())),
+                won @ ..0 if threat.line.score.mate.is_none() => {
+                    format!("; the line costs {mover} {}", worth(won.unsigned_abs()))
+                }
                 _ => String::new(),
             };
             let cost = percent(threat.cost);
