@@ -171,19 +171,25 @@ fn map(path: &Path) -> io::Result<MappedFile> {
 
 /// Opens or creates a file to write it, if nobody else writes it.
 pub(crate) fn open_alone(path: &Path) -> io::Result<File> {
+    let in_use = || io::Error::other("another process writes it");
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
     // A lock would keep others from reading it, too.
     #[cfg(windows)]
-    {
+    let file = {
         use std::os::windows::fs::OpenOptionsExt;
         const FILE_SHARE_READ: u32 = 1;
-        options.share_mode(FILE_SHARE_READ);
-    }
+        const ERROR_SHARING_VIOLATION: i32 = 32;
+        options.share_mode(FILE_SHARE_READ).open(path).map_err(|error| {
+            // Said in the words of other systems: Windows' own depend on its language.
+            if error.raw_os_error() == Some(ERROR_SHARING_VIOLATION) { in_use() } else { error }
+        })?
+    };
+    #[cfg(not(windows))]
     let file = options.open(path)?;
     #[cfg(not(windows))]
     if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-        return Err(io::Error::other("another process writes it"));
+        return Err(in_use());
     }
     Ok(file)
 }
