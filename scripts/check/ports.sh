@@ -189,6 +189,9 @@ sys.exit(killed > allowed or set(codes) != {0})
 END
 }
 
+# All builds name the same commit, which analyses tell, even if there is another one meanwhile.
+CAIRN_COMMIT=$(git rev-parse HEAD)
+export CAIRN_COMMIT
 step "the build for this machine"
 cargo build --release --locked -p cairn
 native=$PWD/target/release/cairn
