@@ -92,9 +92,10 @@ BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return RtlGenRandom(data, (UL
 END
 }
 
-# What a search has found. Progress lines, one each second, have no score; bounds are told only once it takes long.
+# What a search has found. Progress lines, one each second, have no score; bounds are told only once it takes long,
+# and after one the last line is told again.
 searched() {
-    grep -E ' score |bestmove' | grep -Ev ' (lower|upper)bound ' | sed -E 's/ (time|nps) [0-9]+//g'
+    grep -E ' score |bestmove' | grep -Ev ' (lower|upper)bound ' | sed -E 's/ (time|nps) [0-9]+//g' | uniq
 }
 
 # What has to be the same everywhere. What depends on the machine is taken out.
