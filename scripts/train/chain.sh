@@ -47,8 +47,8 @@ threads=${2:-2}
 # generation before, that of generation 1 with square tables. A network learns from the games of all generations
 # up to its own.
 if [ "$small" ]; then
-    generations="1 here here 200 --nodes 100 --seed 1 : --hidden 8 --epochs 20 --batch 256 --lr 0.01 --validation-share 0.1
-2 here here 100 --nodes 100 --seed 2 : --hidden 8 --epochs 20 --batch 256 --lr 0.01 --validation-share 0.1"
+    generations="1 here here 500 --nodes 100 --seed 1 : --hidden 16 --epochs 20 --batch 64 --lr 0.001 --validation-share 0.1
+2 here here 200 --nodes 100 --seed 2 : --hidden 16 --epochs 20 --batch 64 --lr 0.001 --validation-share 0.1"
 else
     generations="1 64e5033e398cdf0719ba30def8ff5bcb7c23db07 784bfa6f6445f4644523e844ebc3caf41e11d734 75125 --nodes 1500 --seed 20261122 : --hidden 128 --epochs 40 --lr-end 1e-6
 2 230a916838d322a5f0c3de71c66a7802200629a9 b5f0e4c149c4a87249333014cf500c71fa941b9e 42710 --nodes 500 --seed 3 : --hidden 128 --epochs 40 --lr-end 1e-6"
@@ -64,7 +64,7 @@ run() {
 # may outlive a chain that was killed.
 if command -v flock >/dev/null; then
     exec 9>"$folder/lock"
-    flock --nonblock 9 || fail "another chain is at work in $folder"
+    flock --timeout 10 9 || fail "another chain is at work in $folder"
 fi
 
 # Puts the sources of a commit into a folder of their own. Not by a worktree: that would change the repository.
@@ -79,7 +79,7 @@ unpack() { # COMMIT FOLDER
 
 # Builds a package of a commit, with a network in it if one is named, and keeps its program under a name.
 build() { # NAME PACKAGE COMMIT [NETWORK]
-    local kept=$folder/$1 package=$2 commit=$3 tree=$PWD settings=()
+    local kept=$folder/$1 package=$2 commit=$3 tree=$PWD settings=() which=(-p "$2")
     [ ! -e "$kept" ] || return 0
     # What is not set must not be set to nothing: cargo would build again what the tests have built.
     [ $# -lt 4 ] || settings+=(EVALFILE="$4")
@@ -87,8 +87,11 @@ build() { # NAME PACKAGE COMMIT [NETWORK]
         tree=$folder/tree-$commit
         run unpack "$commit" "$tree"
         settings+=(CAIRN_COMMIT="$commit")
+    else
+        # Of all packages, so that the libraries of others are those of the tests.
+        which=(--workspace --bin "$package")
     fi
-    run env "${settings[@]}" cargo build --quiet --locked --profile "$profile" --manifest-path "$tree/Cargo.toml" -p "$package"
+    run env "${settings[@]}" cargo build --quiet --locked --profile "$profile" --manifest-path "$tree/Cargo.toml" "${which[@]}"
     run cp "$target/$profile/$package" "$kept.new"
     run mv "$kept.new" "$kept"
     # Nobody is to take a program with a tiny network for that of the working tree.
@@ -150,7 +153,7 @@ fi
 value() { "$train" check "$network" | sed -n "s/^$1: //p"; }
 queen=$(($(value "a queen up") - $(value "start position")))
 scores() { "$folder/player$1" go nodes 2000 | awk '{ print $3 }'; }
-if [ "$queen" -lt 100 ] || [ "$(scores 1)" = "$(scores 2)" ]; then
+if [ "$queen" -lt 200 ] || [ "$(scores 1)" = "$(scores 2)" ]; then
     printf 'a queen up is worth %s centipawns; scores of the players:\n%s\n%s\n' "$queen" "$(scores 1)" "$(scores 2)"
     exit 1
 fi
