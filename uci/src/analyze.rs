@@ -68,7 +68,7 @@ pub fn analyze_with(
     position: &Board,
     limits: &Go,
     options: &Settings,
-    Chosen { tables, remarks }: &Chosen,
+    Chosen { tables, remarks, .. }: &Chosen,
 ) -> Result<Analysis> {
     let started = Instant::now();
     let loaded =

@@ -9,6 +9,7 @@ mod bench;
 mod completions;
 mod datagen;
 mod eval;
+mod explain;
 mod genfens;
 mod go;
 mod instructions;
@@ -75,6 +76,7 @@ enum Command {
     Perft(perft::Arguments),
     Go(go::Arguments),
     Analyze(analyze::Arguments),
+    Explain(explain::Arguments),
     Eval(eval::Arguments),
     Datagen(datagen::Arguments),
     Replay(replay::Arguments),
@@ -91,6 +93,7 @@ impl Command {
             Command::Perft(arguments) => perft::run(&arguments),
             Command::Go(arguments) => go::run(&arguments),
             Command::Analyze(arguments) => analyze::run(&arguments),
+            Command::Explain(arguments) => explain::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
             Command::Datagen(arguments) => datagen::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),
