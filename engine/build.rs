@@ -1,6 +1,6 @@
 //! Finds the network that is built in: the file that the environment variable `EVALFILE` names, from the
-//! repository's root on, or else `src/eval/cairn.net`. One that is damaged or missing ends the build. Only
-//! without `EVALFILE` and `cairn.net` none is built in, which is told: then the tables play.
+//! repository's root on, or else `src/eval/cairn.net`. One that is damaged or missing ends the build. With
+//! `EVALFILE=none`, or without it and `cairn.net`, none is built in, which is told: then the tables play.
 
 #[path = "src/eval/network_file.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the engine uses all of it")]
@@ -17,14 +17,15 @@ fn main() {
     let own = package.join("src/eval/cairn.net");
     println!("cargo::rerun-if-changed={}", own.display());
     let named = env::var_os("EVALFILE").filter(|name| !name.is_empty());
-    let path = match named.map(|name| package.join("..").join(name)) {
-        Some(path) => {
+    let path = match named {
+        Some(name) if name != "none" => {
+            let path = package.join("..").join(name);
             println!("cargo::rerun-if-changed={}", path.display());
             path
         }
         None if own.exists() => own,
-        None => {
-            println!("cargo::warning=no network is built in: {} is missing", own.display());
+        _ => {
+            println!("cargo::warning=no network is built in: the square tables play");
             let none = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo")).join("none");
             fs::write(&none, []).expect("cargo's folder can be written to");
             println!("cargo::rustc-env=CAIRN_NETWORK={}", none.display());

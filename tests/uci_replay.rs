@@ -4,7 +4,7 @@ mod uci_driver;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -360,7 +360,8 @@ fn a_replay_reads_no_endless_file() {
         assert!(output.status.code() == Some(2) && text.contains("no log of Cairn"), "{text}");
     };
     is_refused(&output);
-    let mut endless = Command::new("yes").stdout(Stdio::piped()).spawn().expect("yes");
+    let mut endless =
+        Command::new("yes").stdout(std::process::Stdio::piped()).spawn().expect("yes");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
     command.args(["replay", "/dev/stdin"]).stdin(endless.stdout.take().expect("a pipe"));
     is_refused(&command.output().expect("the program starts"));

@@ -8,6 +8,7 @@ and the best one, and each one's whole bench.
 """
 
 import argparse
+import concurrent.futures
 import os
 import re
 import shlex
@@ -83,9 +84,12 @@ def search_all(program, instructions, args):
         send(f"go nodes {args.nodes}")
         lines = []
         for line in process.stdout:
-            # Bounds are told only once a search takes long, which depends on the machine.
+            # Bounds are told only once a search takes long, which depends on the machine, and after one the last
+            # line is told again.
             if line.startswith("bestmove") or re.match(r"info depth (?!.* (?:lower|upper)bound ).* pv ", line):
-                lines.append(MACHINE.sub("", line.strip()))
+                line = MACHINE.sub("", line.strip())
+                if lines[-1:] != [line]:
+                    lines.append(line)
             if line.startswith("bestmove"):
                 return lines
         raise SystemExit(f"{program} ended in the middle of {position}")
@@ -123,7 +127,9 @@ def main():
         # All of them in the first program; the others take long and have the least and the best.
         runs = [(args.programs[0], name) for name in sets[0]]
         runs += [(program, name) for program, names in zip(args.programs[1:], sets[1:]) for name in sorted({names[0], names[-1]})]
-    found = [search_all(program, instructions, args) for program, instructions in runs]
+    # Side by side: nothing here is a matter of time.
+    pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+    found = list(pool.map(lambda run: search_all(*run, args), runs))
     names = [f"{program} with {instructions}" if instructions else program for program, instructions in runs]
     expected, _ = found[0]
     wrong = 0
@@ -138,7 +144,7 @@ def main():
     count = sum(map(len, expected))
     print(f"{len(found)} ways to run it, {count} lines each, searched twice: {wrong} positions differ")
     if args.instruction_sets:
-        counts = [bench(program, instructions) for program, instructions in runs]
+        counts = list(pool.map(lambda run: bench(*run), runs))
         for program, nodes in zip(names, counts):
             print(f"{program}: bench {nodes}")
         wrong += len(set(counts)) - 1

@@ -8,7 +8,8 @@ scripts/check/ports.sh [--tests] [windows] [arm]
 
 Builds the program for Windows and for Linux on AArch64 (both, if none is named), and runs it under Wine and
 QEMU. What has to be the same as in the build for this machine: the node count of bench, perft, all lines of a
-search for people and for programs, and a logged session, which is replayed there and the other way round.
+search for people and for programs, an analysis of a game, endgame tables, repeatable threads, a game that the
+program plays itself, and a logged session, which is replayed there and the other way round.
 After `quit` the program has to end with exit code 0, also while its input stays open. --tests runs the tests of
 both packages there as well; those that measure time need a quiet machine. Needs Linux on x86-64 and, on Debian:
 
@@ -91,16 +92,34 @@ BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return RtlGenRandom(data, (UL
 END
 }
 
+# What a search has found. Progress lines, one each second, have no score; bounds are told only once it takes long,
+# and after one the last line is told again.
+searched() {
+    grep -E ' score |bestmove' | grep -Ev ' (lower|upper)bound ' | sed -E 's/ (time|nps) [0-9]+//g' | uniq
+}
+
 # What has to be the same everywhere. What depends on the machine is taken out.
 behaviour() { # COMMAND...
     "$@" bench | sed 's/ [0-9]* nps//'
     "$@" perft 5 | grep -v nodes/s
     "$@" perft 4 "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1" | grep -v nodes/s
     "$@" eval
-    # Progress lines, one each second, have no score; bounds are told only once a search takes long.
-    "$@" "setoption name Style value MicroMax" "position startpos moves e2e4" "go nodes 100000" |
-        grep -E ' score |bestmove' | grep -Ev ' (lower|upper)bound ' | sed -E 's/ (time|nps) [0-9]+//g'
+    "$@" "setoption name Style value MicroMax" "position startpos moves e2e4" "go nodes 100000" | searched
     "$@" "genfens 20 seed 3 book None"
+    # Tables are mapped; several threads wait for each other.
+    "$@" "setoption name SyzygyPath value $tables" "position fen 8/8/8/8/8/4k3/4P3/4K3 w - - 0 1" \
+        "go depth 12" | searched
+    "$@" "setoption name Threads value 3" "setoption name Deterministic value true" "go nodes 100000" | searched
+    "$@" analyze game.pgn --nodes 5000 --jobs 2 --multipv 2 --option "SyzygyPath=$tables"
+    rm -f part.jsonl
+    head -n 3 whole.jsonl >part.jsonl
+    # What somebody else has begun is gone on with.
+    "$@" analyze game.pgn --nodes 5000 --resume part.jsonl --option "SyzygyPath=$tables"
+    cmp part.jsonl whole.jsonl
+    rm -f games.bin games.bin.*
+    "$@" datagen games.bin --games 6 --nodes 200 --seed 5 --threads 2 >/dev/null
+    # The same games under the same numbers, whatever the system.
+    cksum games.bin
     "$@" perft nonsense 2>&1 || echo "exit code $?"
 }
 
@@ -171,10 +190,22 @@ sys.exit(killed > allowed or set(codes) != {0})
 END
 }
 
+# All builds name the same commit, which analyses tell, even if there is another one meanwhile.
+CAIRN_COMMIT=$(git rev-parse HEAD)
+export CAIRN_COMMIT
 step "the build for this machine"
 cargo build --release --locked -p cairn
 native=$PWD/target/release/cairn
+tables=$PWD/tests/data/syzygy
 cd "$place"
+cat >game.pgn <<'END'
+[Event "ends in a table"]
+[SetUp "1"]
+[FEN "8/2k5/8/3p4/8/2K5/4R3/8 w - - 0 1"]
+
+1. Kd4 Kd6 2. Re5 Kc6 3. Rxd5 Kb6 4. Rc5 *
+END
+"$native" analyze game.pgn --nodes 5000 --option "SyzygyPath=$tables" >whole.jsonl
 behaviour "$native" >native.txt
 session native.log "$native"
 
@@ -219,9 +250,12 @@ for port in "${ports[@]}"; do
     if [ -n "$tests" ]; then
         step "$port: tests"
         cd "$here/../.."
-        # The programs of the tests lie in another folder.
-        [ ! -e "$folder/bcryptprimitives.dll" ] || cp "$folder/bcryptprimitives.dll" "$folder/deps/"
-        cargo_for $target test --release --locked -p cairn-engine -p cairn
+        # The programs of the tests lie in other folders.
+        for place_of_tests in "${folder%/*}/checked" "${folder%/*}/checked/deps"; do
+            mkdir -p "$place_of_tests"
+            [ ! -e "$folder/bcryptprimitives.dll" ] || cp "$folder/bcryptprimitives.dll" "$place_of_tests/"
+        done
+        cargo_for $target test --profile checked --locked -p cairn-engine -p cairn
     fi
 done
 step "all the same"

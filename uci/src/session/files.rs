@@ -324,11 +324,20 @@ pub(crate) fn open_alone(path: &Path) -> io::Result<File> {
     options.read(true).write(true).create(true).truncate(false);
     // A lock would keep others from reading it, too.
     #[cfg(windows)]
-    {
+    let file = {
         use std::os::windows::fs::OpenOptionsExt;
         const FILE_SHARE_READ: u32 = 1;
-        options.share_mode(FILE_SHARE_READ);
-    }
+        const ERROR_SHARING_VIOLATION: i32 = 32;
+        options.share_mode(FILE_SHARE_READ).open(path).map_err(|error| {
+            // Said in the words of other systems: Windows' own depend on its language.
+            if error.raw_os_error() == Some(ERROR_SHARING_VIOLATION) {
+                written_by_another()
+            } else {
+                error
+            }
+        })?
+    };
+    #[cfg(not(windows))]
     let file = options.open(path)?;
     #[cfg(not(windows))]
     if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
