@@ -1,7 +1,7 @@
 //! `cairn analyze`: many positions, what is found of each in a form for programs or people.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::output::{exit_when_unread, print};
+use super::output::{exit_when_unread, print, tell};
 use super::progress::{bar, spinner};
 use super::{Failure, bad_usage, version};
 use crate::protocol::Go;
@@ -276,12 +276,6 @@ fn describe(order: &Order, options: &[String]) -> String {
 struct Origin {
     engine: String,
     limits: String,
-}
-
-/// Says something on standard error, besides the progress.
-fn tell(progress: &ProgressBar, text: &str) {
-    // Where nobody can be told, the exit code tells.
-    progress.suspend(|| drop(writeln!(io::stderr(), "cairn: {text}")));
 }
 
 /// Opens an input.

@@ -5,6 +5,7 @@
 //! are run one after the other, which is how scripts and OpenBench call the program.
 
 mod analyze;
+mod annotate;
 mod bench;
 mod completions;
 mod datagen;
@@ -75,6 +76,7 @@ enum Command {
     Perft(perft::Arguments),
     Go(go::Arguments),
     Analyze(analyze::Arguments),
+    Annotate(annotate::Arguments),
     Eval(eval::Arguments),
     Datagen(datagen::Arguments),
     Replay(replay::Arguments),
@@ -91,6 +93,7 @@ impl Command {
             Command::Perft(arguments) => perft::run(&arguments),
             Command::Go(arguments) => go::run(&arguments),
             Command::Analyze(arguments) => analyze::run(&arguments),
+            Command::Annotate(arguments) => annotate::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
             Command::Datagen(arguments) => datagen::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),

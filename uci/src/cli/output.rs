@@ -45,6 +45,12 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     written.context("cannot write the output").map_err(failure)
 }
 
+/// Says something on standard error, besides the progress.
+pub(super) fn tell(progress: &ProgressBar, text: &str) {
+    // Where nobody can be told, the exit code tells.
+    progress.suspend(|| drop(writeln!(io::stderr(), "cairn: {text}")));
+}
+
 /// Ends the program with `code` as soon as nobody reads standard output any more: a command that prints
 /// nothing for hours would not find out by itself. On systems without `poll` it only finds out by printing.
 pub(super) fn exit_when_unread(code: u8) {

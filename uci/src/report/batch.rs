@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
+use cairn_engine::board::Board;
 use cairn_engine::search::Bound;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
@@ -112,8 +113,17 @@ fn serve(order: &Order, tables: &Chosen, queue: &Receiver<Task>) {
 
 /// Searches one position.
 fn search(order: &Order, tables: &Chosen, position: &Position) -> Result<(Found, Vec<String>)> {
+    let board = &position.board;
+    collect(board, analyze_with(board, &order.limits, &order.settings, tables)?)
+}
+
+/// What a search of `board` has found in the end, and what people should know of it.
+pub(super) fn collect(
+    board: &Board,
+    findings: impl IntoIterator<Item = Finding>,
+) -> Result<(Found, Vec<String>)> {
     let (mut lines, mut notes): (Vec<Line>, _) = (Vec::new(), Vec::new());
-    for finding in analyze_with(&position.board, &order.limits, &order.settings, tables)? {
+    for finding in findings {
         match finding {
             Finding::Line(line) if line.bound == Bound::Exact => {
                 match lines.iter_mut().find(|old| old.multi_pv == line.multi_pv) {
@@ -130,6 +140,6 @@ fn search(order: &Order, tables: &Chosen, position: &Position) -> Result<(Found,
             }
         }
     }
-    let fen = position.board.to_fen();
+    let fen = board.to_fen();
     Err(anyhow!("the search of {fen} has failed: {}", notes.join("; ")))
 }
