@@ -211,15 +211,10 @@ impl<'a> Report<'a> {
         };
         let start = &self.annotated.entry.game.start;
         format!(
-            "<section class=\"game\" id=\"g{n}\" aria-label=\"Game {n}\">\n<header><h2><span class=\"disc white\"></span>{}{} \
-             <span class=\"result\">{}</span> <span class=\"disc black\"></span>{}{}</h2><p class=\"details\">{}</p></header>\n\
+            "<section class=\"game\" id=\"g{n}\" aria-label=\"Game {n}\">\n<header><h2><span><i class=\"disc white\"></i>{}{}</span> \
+             <span class=\"result\">{}</span> <span><i class=\"disc black\"></i>{}{}</span></h2><p class=\"details\">{}</p></header>\n\
              <div class=\"columns\">\n<div class=\"view\"><div class=\"main-board\">{}</div>\n\
-             <div class=\"buttons\" hidden><button data-go=\"start\" aria-label=\"Start of the game\">⏮</button>\
-             <button data-go=\"back\" aria-label=\"One move back\">◀</button>\
-             <button data-go=\"on\" aria-label=\"One move on\">▶</button>\
-             <button data-go=\"end\" aria-label=\"End of the game\">⏭</button>\
-             <button data-go=\"mark\" aria-label=\"Next marked move\" class=\"wide\">Next mark</button>\
-             <button data-go=\"turn\" aria-label=\"Turn the board\">⇅</button></div>\n\
+             <div class=\"buttons\" hidden>{}</div>\n\
              <div class=\"caption\" aria-live=\"polite\"></div></div>\n<div class=\"side\">\n{}{}{}</div>\n</div>\n{}\
              <script type=\"application/json\">{}</script>\n</section>\n",
             self.player(Side::White),
@@ -229,6 +224,7 @@ impl<'a> Report<'a> {
             rating("BlackElo"),
             details.join(" · "),
             diagram(start, &[]),
+            buttons(),
             self.graph(),
             self.summary(),
             self.moves(),
@@ -288,9 +284,9 @@ impl<'a> Report<'a> {
              <path class=\"win\" d=\"M0 {height}L{win}L{width} {height}z\"/>\
              <path class=\"half\" d=\"M0 {0}H{width}\"/><path class=\"expected\" d=\"M{line}\"/>{dots}\
              <path class=\"cursor\" d=\"M0 0V{height}\"/></svg>\
-             <figcaption><span class=\"key win\"></span>White wins <span class=\"key draw\"></span>Draw \
-             <span class=\"key loss\"></span>Black wins <span class=\"key expected\"></span>Expected result of White\
-             </figcaption></figure>\n",
+             <figcaption><span><i class=\"key win\"></i>White wins</span> <span><i class=\"key draw\"></i>Draw</span> \
+             <span><i class=\"key loss\"></i>Black wins</span> \
+             <span><i class=\"key expected\"></i>Expected result of White</span></figcaption></figure>\n",
             height / 2.0
         )
     }
@@ -427,8 +423,10 @@ impl<'a> Report<'a> {
                 Some(last) => &last.after,
                 None => &self.plies()[0].before,
             };
-            let shown = &found.line[..found.line.len().min(CAPTION_LINE)];
             let mark = last.and_then(|last| last.judgement.mark);
+            // The refutation is the best line already.
+            let told = if mark.is_some_and(|mark| mark != Mark::Only) { 0 } else { CAPTION_LINE };
+            let shown = &found.line[..found.line.len().min(told)];
             let notes = match (last, mark) {
                 (Some(last), Some(mark)) => {
                     let mut notes = vec![verdict(last, mark)];
@@ -461,6 +459,25 @@ impl<'a> Report<'a> {
         }
         format!("[{}]", entries.join(",\n"))
     }
+}
+
+/// The buttons below the board.
+fn buttons() -> String {
+    const ICONS: [(&str, &str, &str); 6] = [
+        ("start", "Start of the game", "M5 4v16M19 5v14l-10-7z"),
+        ("back", "One move back", "M16 5v14l-10-7z"),
+        ("on", "One move on", "M8 5v14l10-7z"),
+        ("end", "End of the game", "M19 4v16M5 5v14l10-7z"),
+        ("mark", "Next marked move", "M8 8q0-4 4-4t4 4q0 3-4 5v2m0 4v1"),
+        ("turn", "Turn the board", "M8 20V5l-4 5m4-5l4 5M16 4v15l-4-5m4 5l4-5"),
+    ];
+    let button = |(go, label, path): (&str, &str, &str)| {
+        format!(
+            "<button data-go=\"{go}\" aria-label=\"{label}\" title=\"{label}\">\
+             <svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path class=\"{go}\" d=\"{path}\"/></svg></button>"
+        )
+    };
+    ICONS.map(button).concat()
 }
 
 /// What a move did, in a sentence.

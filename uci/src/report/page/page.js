@@ -2,12 +2,13 @@
 // A board for each game that follows the selected move. Squares are numbered from a8, 0, to h1, 63.
 (() => {
   const [PIECES, LAST, BEST, LABEL, MARK, CLASS, SCORE, CHANCES, LINE, NOTES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const space = document.querySelector("svg").namespaceURI;
   const games = [];
   let current = null;
 
   const element = (name, attributes, parent) => {
     const made = name.startsWith("svg:")
-      ? document.createElementNS("http:" + "/" + "/www.w3.org/2000/svg", name.slice(4))
+      ? document.createElementNS(space, name.slice(4))
       : document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) {
       if (key === "text") made.textContent = value; else made.setAttribute(key, value);
@@ -84,7 +85,7 @@
       for (const button of this.buttons) {
         const selected = Number(button.dataset.ply) === this.ply;
         if (selected) button.setAttribute("aria-current", "true"); else button.removeAttribute("aria-current");
-        if (selected && !quietly) {
+        if (selected) {
           const list = button.parentElement;
           if (list.scrollHeight > list.clientHeight) {
             list.scrollTop = button.offsetTop - list.offsetTop - list.clientHeight / 2;
