@@ -77,7 +77,7 @@ impl Page {
         } else {
             format!(
                 "<nav class=\"index\" aria-label=\"Games\"><h1>{title}</h1><div class=\"scroll\"><table><thead><tr><th>#</th>\
-                 <th>White</th><th>Black</th><th>Result</th><th>Moves</th><th>Accuracy</th></tr></thead><tbody>{}</tbody>\
+                 <th>White</th><th>Black</th><th>Result</th><th>Moves</th><th>Accuracy %</th></tr></thead><tbody>{}</tbody>\
                  </table></div></nav>",
                 self.index
             )
@@ -190,7 +190,8 @@ impl<'a> Report<'a> {
         let n = self.number;
         let moves = self.plies().len().div_ceil(2);
         let [white, black] = Side::ALL.map(|side| self.player(side));
-        let [own, other] = Side::ALL.map(|side| self.accuracy(side));
+        let [own, other] =
+            Side::ALL.map(|side| self.accuracy(side).trim_end_matches(" %").to_owned());
         format!(
             "<tr><td>{n}</td><td><a href=\"#g{n}\">{white}</a></td><td><a href=\"#g{n}\">{black}</a></td><td>{}</td>\
              <td>{moves}</td><td>{own} / {other}</td></tr>\n",
