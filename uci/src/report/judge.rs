@@ -6,7 +6,7 @@
 //!
 //! All numbers that judge stand here. The losses that earn `?!`, `?` and `??` are 10, 20 and 30 % of a point.
 //! [Lichess](https://github.com/lichess-org/lila) asks for 5, 10 and 15 %, on a curve that was fitted to games
-//! of people and is about half as steep as Cairn's, fitted to games of the engine: from an even position both
+//! of people and is about half as steep as Cairn's, fitted to games of the engine: from an even middlegame both
 //! come to losses of about 0.55, 1.1 and 1.65 pawns as they are shown.
 
 use cairn_engine::board::Board;
@@ -289,22 +289,19 @@ mod tests {
 
     #[test]
     fn half_a_pawn_in_balance_is_an_inaccuracy() {
-        let scale = Scale::of(&Board::startpos());
+        let fen = "r1b1kb1r/ppp2ppp/2n2n2/8/8/2N2N2/PPP2PPP/R1B1KB1R w KQkq - 0 1";
+        let scale = Scale::of(&Board::from_fen(fen).expect("a position"));
         let seen = |shown: i32| {
-            let raw = shown * scale.even() / 100;
-            worth(START, ScoreText::Centipawns(raw)).expected_on(scale)
+            worth(fen, ScoreText::Centipawns(shown * scale.even() / 100)).expected_on(scale)
         };
         for (lost, expected) in [
-            (40, None),
-            (60, Some(Mark::Dubious)),
-            (130, Some(Mark::Mistake)),
-            (190, Some(Mark::Blunder)),
+            (45, None),
+            (65, Some(Mark::Dubious)),
+            (125, Some(Mark::Mistake)),
+            (185, Some(Mark::Blunder)),
         ] {
-            assert_eq!(
-                mark(Choice { before: seen(0), after: seen(-lost), ..FREE }),
-                expected,
-                "{lost}"
-            );
+            let choice = Choice { before: seen(0), after: seen(-lost), ..FREE };
+            assert_eq!(mark(choice), expected, "{lost}");
         }
     }
 
