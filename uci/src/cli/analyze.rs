@@ -9,16 +9,16 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::output::{exit_when_unread, print, tell};
+use super::output::{exit_when_unread, is_same_file, print, tell};
 use super::progress::{bar, spinner};
-use super::{Failure, bad_usage, version};
+use super::{Failure, bad_usage, settings, version};
 use crate::protocol::Go;
 use crate::report::batch::{Analysed, Order, analyze_all, hash_mib};
 use crate::report::format::Format;
 use crate::report::input::{Position, Positions, Selection};
 use crate::report::parts::{Earlier, Shard, merge};
 use crate::report::record::{Record, SCHEMA};
-use crate::session::options::{DEFAULT_HASH, Settings};
+use crate::session::options::DEFAULT_HASH;
 
 /// The limit where none is given, in nodes: the same results on every machine.
 const DEFAULT_NODES: u64 = 100_000;
@@ -200,25 +200,8 @@ impl Arguments {
             ..Go::default()
         };
         let hash = search.hash.unwrap_or(nodes.map_or(DEFAULT_HASH as u64, hash_mib));
-        let own = [
-            ("MultiPV".to_owned(), search.multipv.to_string()),
-            ("Hash".to_owned(), hash.to_string()),
-        ];
-        // Last, as records always hold the chances.
-        let chances = ("UCI_ShowWDL".to_owned(), "true".to_owned());
-        let mut settings = Settings::default();
-        let given = search.options.iter().map(|option| {
-            let (name, value) = option.split_once('=')?;
-            Some((name.trim().to_owned(), value.trim().to_owned()))
-        });
-        for pair in own.into_iter().map(Some).chain(given).chain([Some(chances)]) {
-            let Some((name, value)) = pair else {
-                bail!("--option is written --option NAME=VALUE")
-            };
-            if let Err(text) | Ok(Some(text)) = settings.set(&name, Some(&value)) {
-                bail!("{text}");
-            }
-        }
+        let own = [("MultiPV", search.multipv.to_string()), ("Hash", hash.to_string())];
+        let settings = settings(&own, &search.options)?;
         if !settings.log_file.is_empty() {
             bail!("'cairn analyze' keeps no log");
         }
@@ -247,12 +230,6 @@ impl Arguments {
         let moves = self.selection.moves.as_deref().map(Selection::parse_moves).transpose()?;
         Ok(Selection { moves, player: self.selection.player.clone() })
     }
-}
-
-/// Whether two paths lead to the same file, which is there.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    let (one, other) = (one.canonicalize(), other.canonicalize());
-    one.is_ok_and(|one| other.is_ok_and(|other| one == other))
 }
 
 /// The limits and options in words, by which results can be made again.

@@ -8,9 +8,9 @@ use std::{process, slice, thread};
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::ProgressBar;
 
-use super::output::{ReaderGone, exit_when_unread, print, tell};
+use super::output::{ReaderGone, exit_when_unread, is_same_file, print, tell};
 use super::progress::{bar, spinner};
-use super::{Failure, bad_usage, version};
+use super::{Failure, bad_usage, settings, version};
 use crate::protocol::Go;
 use crate::report::annotate::{Annotated, annotate_all};
 use crate::report::batch::{Order, hash_mib};
@@ -118,21 +118,7 @@ impl Arguments {
         let limits = Go { nodes, depth: self.depth, ..Go::default() };
         let enough = |nodes: u64| hash_mib(nodes.saturating_mul(SEARCHES));
         let hash = self.hash.unwrap_or(nodes.map_or(DEFAULT_HASH as u64, enough));
-        let mut settings = Settings::default();
-        let own = |name: &str, value: String| Some((name.to_owned(), value));
-        let given = self.options.iter().map(|option| {
-            let (name, value) = option.split_once('=')?;
-            Some((name.trim().to_owned(), value.trim().to_owned()))
-        });
-        let chances = own("UCI_ShowWDL", "true".to_owned());
-        for pair in [own("Hash", hash.to_string())].into_iter().chain(given).chain([chances]) {
-            let Some((name, value)) = pair else {
-                bail!("--option is written --option NAME=VALUE")
-            };
-            if let Err(text) | Ok(Some(text)) = settings.set(&name, Some(&value)) {
-                bail!("{text}");
-            }
-        }
+        let settings = settings(&[("Hash", hash.to_string())], &self.options)?;
         let plain = Settings::default();
         if !settings.log_file.is_empty() {
             bail!("'cairn annotate' keeps no log");
@@ -177,21 +163,6 @@ impl Arguments {
             }
         }
         text
-    }
-}
-
-/// Whether two paths lead to the same file, which is there.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let place = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
-        place(one).is_some_and(|one| place(other) == Some(one))
-    }
-    #[cfg(not(unix))]
-    {
-        let (one, other) = (one.canonicalize(), other.canonicalize());
-        one.is_ok_and(|one| other.is_ok_and(|other| one == other))
     }
 }
 

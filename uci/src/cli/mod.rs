@@ -28,11 +28,12 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::thread;
 
-use anyhow::anyhow;
+use anyhow::{Result, anyhow, bail};
 use cairn_engine::board::Board;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::session::messages::STACK;
+use crate::session::options::Settings;
 use output::{ReaderGone, print};
 
 /// The exit code for a command line that makes no sense.
@@ -174,6 +175,20 @@ fn position(fen: &[String]) -> Result<Board, Failure> {
         [] => Ok(Board::startpos()),
         words => Board::from_fen(&words.join(" ")).map_err(|error| bad_usage(error.into())),
     }
+}
+
+/// The options of searches whose results hold chances: the command's own, then those given as `NAME=VALUE`.
+fn settings(own: &[(&str, String)], given: &[String]) -> Result<Settings> {
+    let mut settings = Settings::default();
+    let given = given.iter().map(|option| option.split_once('='));
+    let own = own.iter().map(|(name, value)| Some((*name, value.as_str())));
+    for pair in own.chain(given).chain([Some(("UCI_ShowWDL", "true"))]) {
+        let Some((name, value)) = pair else { bail!("--option is written --option NAME=VALUE") };
+        if let Err(text) | Ok(Some(text)) = settings.set(name.trim(), Some(value.trim())) {
+            bail!("{text}");
+        }
+    }
+    Ok(settings)
 }
 
 /// Runs something deeply recursive.
