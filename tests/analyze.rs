@@ -1,11 +1,14 @@
 //! `cairn analyze`: records that depend on nothing but their position, whatever breaks them off.
 
+mod schema;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use cairn::report::record::SCHEMA;
+use schema::check;
 use serde_json::Value;
 
 fn command(arguments: &[&str]) -> Command {
@@ -62,69 +65,6 @@ R5k1/5ppp/8/8/8/8/8/K7 b - - 0 1
 const GAMES: &str = "[White \"Ann, A\"]\n[Black \"Bob\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n\
                      [White \"Bob\"]\n[Black \"Cid\"]\n\n1. d4 d5 {q} 2. Ke3 *\n\n\
                      [White \"Cid\"]\n[Black \"Ann, A\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n";
-
-/// Checks a value against as much of JSON Schema as the schema uses; what it does not know, it refuses.
-fn check(value: &Value, schema: &Value, root: &Value, place: &str) {
-    let fits = |kind: &str| match kind {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "null" => value.is_null(),
-        other => panic!("{place}: unknown type {other}"),
-    };
-    for (key, rule) in schema.as_object().expect("a schema") {
-        match key.as_str() {
-            "$schema" | "$defs" | "title" | "description" => {}
-            "type" => {
-                let kinds = rule.as_array().map_or(vec![rule], |kinds| kinds.iter().collect());
-                let one = kinds.iter().any(|kind| fits(kind.as_str().expect("a type")));
-                assert!(one, "{place}: {value} is no {rule}");
-            }
-            "const" => assert_eq!(value, rule, "{place}"),
-            "enum" => assert!(rule.as_array().expect("values").contains(value), "{place}: {value}"),
-            "required" => {
-                for name in rule.as_array().expect("names") {
-                    assert!(value.get(name.as_str().expect("a name")).is_some(), "{place}: {name}");
-                }
-            }
-            "properties" => {
-                let known = rule.as_object().expect("properties");
-                for (name, inner) in value.as_object().into_iter().flatten() {
-                    let schema = known.get(name).unwrap_or_else(|| panic!("{place}: {name}"));
-                    check(inner, schema, root, &format!("{place}.{name}"));
-                }
-            }
-            "items" => {
-                for inner in value.as_array().into_iter().flatten() {
-                    check(inner, rule, root, &format!("{place}[]"));
-                }
-            }
-            "minimum" | "maximum" => {
-                if let Some(number) = value.as_i64() {
-                    let bound = rule.as_i64().expect("a bound");
-                    let inside = if key == "minimum" { number >= bound } else { number <= bound };
-                    assert!(inside, "{place}: {number}");
-                }
-            }
-            "pattern" => {
-                assert_eq!(rule, "^[a-h][1-8][a-h][1-8][nbrq]?$");
-                if let Some(text) = value.as_str() {
-                    let fits = (4..=5).contains(&text.len())
-                        && (b'a'..=b'h').contains(&text.as_bytes()[2])
-                        && (b'1'..=b'8').contains(&text.as_bytes()[3]);
-                    assert!(fits, "{place}: {text}");
-                }
-            }
-            "$ref" => {
-                let path = rule.as_str().and_then(|path| path.strip_prefix('#')).expect("a path");
-                let target = root.pointer(path).unwrap_or_else(|| panic!("{place}: {rule}"));
-                check(value, target, root, place);
-            }
-            other => panic!("{place}: unknown rule {other}"),
-        }
-    }
-}
 
 #[test]
 fn records_keep_to_the_schema() {
@@ -235,6 +175,95 @@ fn other_limits_do_not_go_together() {
     }
 }
 
+/// The endgame tables of three pieces.
+fn tables() -> String {
+    format!("{}/../tests/data/syzygy", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn results_of_other_settings_are_not_gone_on_with() {
+    let folder = folder("settings");
+    let path = file(&folder, "a.epd", POSITIONS);
+    let with_tables = format!("SyzygyPath={}", tables());
+    for format in ["jsonl", "csv", "epd"] {
+        let form = ["--format", format, &path];
+        let whole = analysed(&[&form[..], &["--nodes", "300"]].concat());
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        let half = lines[..lines.len() / 2].concat();
+        for (arguments, reason) in [
+            (&["--nodes", "400"][..], "but this is Cairn"),
+            (&["--nodes", "300", "--multipv", "2"], "multipv 1"),
+            (&["--nodes", "300", "--option", &with_tables], ", tables "),
+        ] {
+            let out = file(&folder, "out", &half);
+            let output = analyze(&[&form[..], arguments, &["--resume", &out]].concat());
+            assert_eq!(output.status.code(), Some(1), "{format} {arguments:?}");
+            assert!(errors(&output).contains(reason), "{}", errors(&output));
+            assert_eq!(fs::read_to_string(&out).expect("a file"), half, "{format} {arguments:?}");
+        }
+        let other = analyze(&[&form[..], &["--nodes", "301", "--shard", "1/2"]].concat()).stdout;
+        let first = analyze(&[&form[..], &["--nodes", "300", "--shard", "0/2"]].concat()).stdout;
+        let parts = [file(&folder, "0", first), file(&folder, "1", other)];
+        let output = analyze(&["--merge", &parts[0], &parts[1]]);
+        assert_eq!(output.status.code(), Some(1), "{format}");
+        assert!(errors(&output).contains("nodes 301"), "{}", errors(&output));
+    }
+}
+
+#[test]
+fn endgame_tables_are_in_the_records() {
+    let folder = folder("tables");
+    let ending = "8/8/8/3k4/8/8/8/R3K3 w - - 0 1\n8/8/8/3k4/8/8/8/R3K3 b - - 7 9\n\
+                  8/8/8/3k4/8/8/4P3/R3K3 w - - 0 1\n8/8/8/8/8/8/8/R3K2k w Q - 0 1\n\
+                  8/8/8/3k4/8/8/8/3BK3 w - - 0 1\n";
+    let path = file(&folder, "a.epd", ending);
+    let option = format!("SyzygyPath={}", tables());
+    let limits = ["--nodes", "500", "--option", &option, &path];
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let output = analyze(&limits);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    let told = records(&String::from_utf8_lossy(&output.stdout));
+    for record in &told {
+        check(record, &schema, &schema, "record");
+        assert!(record["tables"].is_string() && record["network"].is_string(), "{record}");
+    }
+    let field = |index: usize, path: &str| told[index].pointer(path).cloned().unwrap_or_default();
+    assert_eq!(field(0, "/tablebase/wdl"), "win");
+    assert!(field(0, "/tablebase/dtz").as_i64().is_some_and(|distance| distance > 10));
+    assert_eq!(field(1, "/tablebase/wdl"), "loss");
+    assert!(field(1, "/tablebase/dtz").as_i64().is_some_and(|distance| distance < -10));
+    assert_eq!((field(2, "/tablebase"), field(3, "/tablebase")), (Value::Null, Value::Null));
+    assert_eq!((field(4, "/tablebase/wdl"), field(4, "/tablebase/dtz")), ("draw".into(), 0.into()));
+    let text = analyze(&[&limits[..], &["--format", "text"]].concat()).stdout;
+    let text = String::from_utf8_lossy(&text);
+    assert!(text.contains("  endgame tables: win for the side to move, distance to"), "{text}");
+    let csv = analyze(&[&limits[..], &["--format", "csv"]].concat()).stdout;
+    assert!(String::from_utf8_lossy(&csv).contains(",win,"));
+    let without = records(&analysed(&["--nodes", "500", &path]));
+    assert!(without.iter().all(|record| record["tablebase"].is_null()));
+    assert!(without.iter().all(|record| record["tables"].is_null()));
+}
+
+#[test]
+fn results_come_as_they_are_ready() {
+    let mut child = command(&["--nodes", "100", "--jobs", "3", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = child.stdin.take().expect("an input");
+    let mut output = BufReader::new(child.stdout.take().expect("an output"));
+    for (index, position) in POSITIONS.lines().enumerate() {
+        // The next position is written once the result of this one is there.
+        writeln!(input, "{position}").expect("it is read");
+        let mut line = String::new();
+        output.read_line(&mut line).expect("a line");
+        assert!(line.starts_with(&format!("{{\"schema\":1,\"index\":{index},")), "{line}");
+    }
+    drop(input);
+    assert_eq!(child.wait().expect("an end").code(), Some(0));
+}
+
 #[test]
 fn what_was_broken_off_goes_on() {
     let folder = folder("resume");
@@ -306,7 +335,8 @@ fn forms_for_people_and_tables() {
     let epd = analysed(&["--nodes", "1000", "--format", "epd", &path]);
     let lines: Vec<&str> = epd.lines().collect();
     assert!(lines[1].contains("; id \"middle, game\";") && !lines[1].contains("bm Nxg6; id"));
-    assert!(lines[2].ends_with(" bm Re8#; ce 32766; dm 1; pv Re8#;"), "{}", lines[2]);
+    let found = " bm Re8#; ce 32766; dm 1; pv Re8#; origin \"Cairn ";
+    assert!(lines[2].contains(found), "{}", lines[2]);
     assert!(lines[3].ends_with("hmvc 5; fmvn 60;"), "{}", lines[3]);
     let again = file(&folder, "again.epd", &epd);
     assert_eq!(analysed(&["--nodes", "1000", "--format", "epd", &again]), epd);
@@ -399,6 +429,22 @@ fn output_that_cannot_be_written_is_an_error() {
         let output = analyze(&["--nodes", "10", &path, "--resume", "/dev/full"]);
         assert_eq!(output.status.code(), Some(1));
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_that_cannot_be_had_is_told_once() {
+    let folder = folder("memory");
+    let path = file(&folder, "a.epd", POSITIONS);
+    let script = format!(
+        "ulimit -v 1500000; exec '{}' analyze --nodes 10 --hash 4000 --jobs 2 '{path}'",
+        env!("CARGO_BIN_EXE_cairn")
+    );
+    let output = Command::new("sh").args(["-c", &script]).output().expect("a shell");
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 9);
+    let told = "4000 MiB of memory can't be allocated; the hash table has 16 MiB";
+    assert_eq!(errors(&output).matches(told).count(), 1, "{}", errors(&output));
 }
 
 /// Starts an analysis of many positions and waits for its first line.

@@ -359,6 +359,10 @@ fn the_command_makes_merges_and_counts() {
     make("high", &["--first", "4", "--games", "2"]);
     assert_eq!(datagen(&["--merge", &path("out"), &path("high"), &path("low")]).0, Some(0));
     assert!(fs::read(path("out")).unwrap() == fs::read(path("all")).unwrap());
+    make("far", &["--first", "5", "--games", "1"]);
+    let (code, said, error) = datagen(&["--merge", &path("gap"), &path("low"), &path("far")]);
+    assert!(code == Some(1) && error.contains("gap was written, but games are missing"), "{error}");
+    assert!(said.contains("game 4 is missing") && fs::exists(path("gap")).unwrap(), "{said}");
     let (code, said, _) = datagen(&["--stats", &path("low"), &path("high")]);
     assert!(code == Some(0) && said.starts_with("games       6\n"), "{said}");
     assert!(make("all", &["--games", "5"]).contains("6 games are there already"));

@@ -165,6 +165,21 @@ fn bytes_of_all_kinds_are_read() {
 }
 
 #[test]
+fn what_programs_write_without_care_is_read() {
+    let folder = game("[Event \"x\"]\n[Site \"C:\\x\\\"]\n[Round \"1\"]\n\n1. e4 *\n");
+    assert_eq!((folder.tag("Site"), folder.tag("Round")), (Some("C:\\x\\"), Some("1")));
+    let latin = game(b"[White \"Andr\xe9\"]\n[Result \"\xbd-\xbd\"]\n\n1. e4 \xb1 e5 \xbd-\xbd\n");
+    assert_eq!((latin.result, latin.main.moves.len()), (GameResult::Draw, 2));
+    assert_eq!(
+        (latin.tag("White"), &latin.main.moves[0].nags[..]),
+        (Some("Andr\u{e9}"), &[16][..])
+    );
+    let told = told(b"1. e4 \xbc *\n\n1. d4 *\n");
+    assert!(told[0].contains("'\u{bc}' is no move"), "{told:?}");
+    assert_eq!(told.len(), 2);
+}
+
+#[test]
 fn games_end_where_they_end() {
     assert_eq!(games("").len(), 0);
     assert_eq!(games("\n\n  \n{ nothing }\n").len(), 0);

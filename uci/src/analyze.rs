@@ -110,7 +110,7 @@ fn begin(
     position: &Board,
     limits: &Go,
     options: &Settings,
-    Chosen { tables, remarks }: &Chosen,
+    Chosen { tables, remarks, .. }: &Chosen,
 ) -> Result<Analysis> {
     let started = Instant::now();
     let loaded =

@@ -273,6 +273,12 @@ impl Board {
         self.list(side).of(kind).count_ones()
     }
 
+    /// Where a side's pieces of this kind stand, in no order that means anything.
+    pub fn squares_of(&self, side: Side, kind: Kind) -> impl Iterator<Item = Square> {
+        let list = self.list(side);
+        list.squares_of(list.of(kind)).map(Square::from_index_masked)
+    }
+
     /// The number of all pieces, kings included.
     #[must_use]
     #[inline]

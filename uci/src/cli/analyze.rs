@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::slice;
+use std::vec;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
@@ -11,14 +11,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::{exit_when_unread, is_same_file, print, tell};
 use super::progress::{bar, spinner};
-use super::{Failure, bad_usage, settings, version};
+use super::{Failure, bad_usage, version};
 use crate::protocol::Go;
 use crate::report::batch::{Analysed, Order, analyze_all, hash_mib};
 use crate::report::format::Format;
 use crate::report::input::{Position, Positions, Selection};
 use crate::report::parts::{Earlier, Shard, merge};
-use crate::report::record::{Record, SCHEMA};
-use crate::session::options::DEFAULT_HASH;
+use crate::report::record::{Origin, Record, SCHEMA};
+use crate::session::options::{DEFAULT_HASH, Settings};
+use crate::session::{network, tables};
 
 /// The limit where none is given, in nodes: the same results on every machine.
 const DEFAULT_NODES: u64 = 100_000;
@@ -133,10 +134,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         None => Shard::WHOLE,
     };
     let selection = arguments.selection().map_err(bad_usage)?;
-    let origin = Origin {
-        engine: format!("Cairn {}", version::short()),
-        limits: describe(&order, &arguments.search.options),
-    };
+    let origin =
+        origin(&order.settings, describe(&order, &arguments.search.options)).map_err(bad_usage)?;
     let (earlier, mut output) = match &arguments.resume {
         None => {
             exit_when_unread(0);
@@ -148,13 +147,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             if let Some(file) = arguments.files.iter().find(|file| is_output(file)) {
                 return Err(bad_usage(anyhow!("{} would be read and written", file.display())));
             }
-            let (earlier, output) = Earlier::open(path, format, &origin.engine, &origin.limits)?;
+            let (earlier, output) = Earlier::open(path, format, &origin)?;
             (Some(earlier), Some(output))
         }
     };
     let progress = progress(&arguments.files, &selection, shard);
-    let mut input = Input {
-        files: arguments.files.iter(),
+    let input = Input {
+        files: arguments.files.clone().into_iter(),
         current: None,
         selection,
         shard,
@@ -162,10 +161,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         next: 0,
         faults: 0,
         failed: None,
-        progress: &progress,
+        progress: progress.clone(),
     };
     let mut told = Vec::new();
-    let done = analyze_all(order, &mut input, &mut |Analysed { position, found, notes }| {
+    let done = analyze_all(order, input, &mut |Analysed { position, found, notes }| {
         for note in notes {
             if !told.contains(&note) {
                 let source = &position.source;
@@ -173,7 +172,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 told.push(note);
             }
         }
-        let record = Record::new(&position, &found, &origin.engine, &origin.limits);
+        let record = Record::new(&position, &found, &origin);
         let text = format.write(&record, &position);
         progress.inc(1);
         match &mut output {
@@ -182,8 +181,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     });
     progress.finish_and_clear();
-    done?;
-    input.end()
+    done?.end()
 }
 
 impl Arguments {
@@ -202,12 +200,6 @@ impl Arguments {
         let hash = search.hash.unwrap_or(nodes.map_or(DEFAULT_HASH as u64, hash_mib));
         let own = [("MultiPV", search.multipv.to_string()), ("Hash", hash.to_string())];
         let settings = settings(&own, &search.options)?;
-        if !settings.log_file.is_empty() {
-            bail!("'cairn analyze' keeps no log");
-        }
-        if settings.threads > 1 && !settings.deterministic {
-            bail!("each position is searched on one thread: --jobs searches several at a time");
-        }
         Ok(Order { limits, settings, jobs: self.jobs.into() })
     }
 
@@ -232,6 +224,31 @@ impl Arguments {
     }
 }
 
+/// The options of an analysis: its own, those that were given, and scores with their chances.
+///
+/// # Errors
+/// When an option cannot be had, or makes no sense in an analysis.
+pub(super) fn settings(own: &[(&str, String)], given: &[String]) -> Result<Settings> {
+    // Last, as results always hold the chances.
+    let chances = ("UCI_ShowWDL", "true");
+    let own = own.iter().map(|(name, value)| Some((*name, &**value)));
+    let given = given.iter().map(|option| option.split_once('='));
+    let mut settings = Settings::default();
+    for pair in own.chain(given).chain([Some(chances)]) {
+        let Some((name, value)) = pair else { bail!("--option is written --option NAME=VALUE") };
+        if let Err(text) | Ok(Some(text)) = settings.set(name.trim(), Some(value.trim())) {
+            bail!("{text}");
+        }
+    }
+    if !settings.log_file.is_empty() {
+        bail!("an analysis keeps no log");
+    }
+    if settings.threads > 1 && !settings.deterministic {
+        bail!("each position is searched on one thread: --jobs searches several at a time");
+    }
+    Ok(settings)
+}
+
 /// The limits and options in words, by which results can be made again.
 fn describe(order: &Order, options: &[String]) -> String {
     let (limits, settings) = (&order.limits, &order.settings);
@@ -250,15 +267,25 @@ fn describe(order: &Order, options: &[String]) -> String {
 }
 
 /// Who searches how, as the results tell it.
-struct Origin {
-    engine: String,
-    limits: String,
+///
+/// # Errors
+/// When the network of the options cannot be read.
+pub(super) fn origin(settings: &Settings, limits: String) -> Result<Origin> {
+    let loaded =
+        network::chosen(&mut settings.eval_file.clone()).map_err(|refusal| anyhow!(refusal))?;
+    let tables = tables::chosen(&mut settings.syzygy_path.clone());
+    Ok(Origin {
+        engine: format!("Cairn {}", version::short()),
+        limits,
+        network: network::playing(loaded.as_ref()).map(|network| network.identity().to_string()),
+        tables: tables.checksum.map(|checksum| checksum.to_string()),
+    })
 }
 
 /// Opens an input.
-fn open(path: &Path, selection: &Selection) -> Result<Positions<Box<dyn BufRead>>> {
+fn open(path: &Path, selection: &Selection) -> Result<Positions<Box<dyn BufRead + Send>>> {
     let name = path.display().to_string();
-    let input: Box<dyn BufRead> = if name == "-" {
+    let input: Box<dyn BufRead + Send> = if name == "-" {
         Box::new(BufReader::new(io::stdin()))
     } else {
         let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
@@ -293,9 +320,9 @@ fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
 }
 
 /// The positions of all files that are to be searched. What cannot be read is told and passed over.
-struct Input<'a> {
-    files: slice::Iter<'a, PathBuf>,
-    current: Option<Positions<Box<dyn BufRead>>>,
+struct Input {
+    files: vec::IntoIter<PathBuf>,
+    current: Option<Positions<Box<dyn BufRead + Send>>>,
     selection: Selection,
     shard: Shard,
     /// The results that are there already.
@@ -306,16 +333,16 @@ struct Input<'a> {
     faults: u64,
     /// Why nothing more is searched.
     failed: Option<anyhow::Error>,
-    progress: &'a ProgressBar,
+    progress: ProgressBar,
 }
 
-impl Input<'_> {
+impl Input {
     fn fault(&mut self, text: &str) {
         self.faults += 1;
         if self.faults <= FAULTS_TOLD {
-            tell(self.progress, text);
+            tell(&self.progress, text);
         } else if self.faults == FAULTS_TOLD + 1 {
-            tell(self.progress, "there is more that cannot be read, which is only counted");
+            tell(&self.progress, "there is more that cannot be read, which is only counted");
         }
     }
 
@@ -330,7 +357,7 @@ impl Input<'_> {
                 }
                 continue;
             }
-            match open(self.files.next()?, &self.selection) {
+            match open(&self.files.next()?, &self.selection) {
                 Ok(positions) => self.current = Some(positions),
                 Err(error) => self.fault(&format!("{error:#}")),
             }
@@ -372,7 +399,7 @@ impl Input<'_> {
     }
 }
 
-impl Iterator for Input<'_> {
+impl Iterator for Input {
     type Item = Position;
 
     fn next(&mut self) -> Option<Position> {

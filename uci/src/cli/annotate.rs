@@ -8,9 +8,10 @@ use std::{process, slice, thread};
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::ProgressBar;
 
+use super::analyze::settings;
 use super::output::{ReaderGone, exit_when_unread, is_same_file, print, tell};
 use super::progress::{bar, spinner};
-use super::{Failure, bad_usage, settings, version};
+use super::{Failure, bad_usage, version};
 use crate::protocol::Go;
 use crate::report::annotate::{Annotated, annotate_all};
 use crate::report::batch::{Order, hash_mib};
@@ -120,9 +121,6 @@ impl Arguments {
         let hash = self.hash.unwrap_or(nodes.map_or(DEFAULT_HASH as u64, enough));
         let settings = settings(&[("Hash", hash.to_string())], &self.options)?;
         let plain = Settings::default();
-        if !settings.log_file.is_empty() {
-            bail!("'cairn annotate' keeps no log");
-        }
         if settings.style != plain.style {
             bail!(
                 "games are annotated by style Cairn: the chances of the other are fitted to nothing"

@@ -140,10 +140,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.merge {
         let merged = merge(out, &arguments.files, part_bytes)?;
         print(format!("{} games in {} part(s)", merged.games, merged.parts));
-        for (from, to) in merged.missing {
+        for &(from, to) in &merged.missing {
             print(missing(from, to));
         }
         tell_damages(&merged.damages)?;
+        if !merged.missing.is_empty() {
+            return Err(anyhow!("{} was written, but games are missing", out.display()).into());
+        }
     } else if arguments.stats {
         let mut statistics = Statistics::new(LARGEST_SCORE);
         for file in &arguments.files {

@@ -10,6 +10,7 @@ mod bench;
 mod completions;
 mod datagen;
 mod eval;
+mod explain;
 mod genfens;
 mod go;
 mod instructions;
@@ -28,12 +29,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::thread;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::anyhow;
 use cairn_engine::board::Board;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::session::messages::STACK;
-use crate::session::options::Settings;
 use output::{ReaderGone, print};
 
 /// The exit code for a command line that makes no sense.
@@ -78,6 +78,7 @@ enum Command {
     Go(go::Arguments),
     Analyze(analyze::Arguments),
     Annotate(annotate::Arguments),
+    Explain(explain::Arguments),
     Eval(eval::Arguments),
     Datagen(datagen::Arguments),
     Replay(replay::Arguments),
@@ -95,6 +96,7 @@ impl Command {
             Command::Go(arguments) => go::run(&arguments),
             Command::Analyze(arguments) => analyze::run(&arguments),
             Command::Annotate(arguments) => annotate::run(&arguments),
+            Command::Explain(arguments) => explain::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
             Command::Datagen(arguments) => datagen::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),
@@ -175,20 +177,6 @@ fn position(fen: &[String]) -> Result<Board, Failure> {
         [] => Ok(Board::startpos()),
         words => Board::from_fen(&words.join(" ")).map_err(|error| bad_usage(error.into())),
     }
-}
-
-/// The options of searches whose results hold chances: the command's own, then those given as `NAME=VALUE`.
-fn settings(own: &[(&str, String)], given: &[String]) -> Result<Settings> {
-    let mut settings = Settings::default();
-    let given = given.iter().map(|option| option.split_once('='));
-    let own = own.iter().map(|(name, value)| Some((*name, value.as_str())));
-    for pair in own.chain(given).chain([Some(("UCI_ShowWDL", "true"))]) {
-        let Some((name, value)) = pair else { bail!("--option is written --option NAME=VALUE") };
-        if let Err(text) | Ok(Some(text)) = settings.set(name.trim(), Some(value.trim())) {
-            bail!("{text}");
-        }
-    }
-    Ok(settings)
 }
 
 /// Runs something deeply recursive.

@@ -1,7 +1,7 @@
 //! `cairn perft --suite`: checks the counts of a file.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -40,8 +40,8 @@ pub(super) fn run(file: &Path, max_depth: Option<u32>, threads: usize) -> Result
     exit_when_unread(UNREAD);
     let mut printer = Printer::new(bar(entries.len() as u64));
     let failed = check_suite(&entries, max_depth.unwrap_or(u32::MAX), threads, &mut |line| {
-        printer.line(line);
         printer.progress.inc(1);
+        printer.line(line)
     });
     let summary = format!("{} passed, {failed} failed\n", entries.len() - failed);
     let printed = printer.finish().and_then(|()| print(&summary));
@@ -98,23 +98,25 @@ fn parse_suite_line(line: usize, text: &str) -> Result<SuiteEntry> {
     Ok(SuiteEntry { line, fen, board, counts })
 }
 
-/// Checks all entries and returns how many disagree.
+/// Checks all entries and returns how many disagree. `print` says whether there is any use in more.
 fn check_suite(
     entries: &[SuiteEntry],
     max_depth: u32,
     threads: usize,
-    print: &mut dyn FnMut(String),
+    print: &mut dyn FnMut(String) -> bool,
 ) -> usize {
-    let next = AtomicUsize::new(0);
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (results, lines) = unbounded();
     thread::scope(|scope| {
         for _ in 0..threads.clamp(1, entries.len().max(1)) {
             let results = results.clone();
-            let next = &next;
+            let (next, stop) = (&next, &stop);
             scope.spawn(move || {
-                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed))
+                    && let Some(checked) = check_entry(entry, max_depth, stop)
+                {
                     // The receiver lives as long as this scope.
-                    let _ = results.send(check_entry(entry, max_depth));
+                    let _ = results.send(checked);
                 }
             });
         }
@@ -122,24 +124,30 @@ fn check_suite(
         let mut failed = 0;
         for (passed, line) in lines {
             failed += usize::from(!passed);
-            print(line);
+            if !print(line) {
+                stop.store(true, Ordering::Relaxed);
+            }
         }
         failed
     })
 }
 
-/// Checks one entry up to a depth: whether all its counts agree, and a line that says so.
-fn check_entry(entry: &SuiteEntry, max_depth: u32) -> (bool, String) {
+/// Checks one entry up to a depth: whether all its counts agree, and a line that says so. None once `stop` is set.
+fn check_entry(entry: &SuiteEntry, max_depth: u32, stop: &AtomicBool) -> Option<(bool, String)> {
     let SuiteEntry { line, fen, board, counts } = entry;
     let mut deepest = 0;
     for &(depth, expected) in counts.iter().filter(|(depth, _)| *depth <= max_depth) {
-        let nodes = perft::perft(&mut board.clone(), depth);
+        let nodes = match depth {
+            0 => 1,
+            depth => perft::divide(board, depth, 1, stop)?.iter().map(|(_, nodes)| nodes).sum(),
+        };
         if nodes != expected {
-            return (false, format!("{line}: FAILED {fen} ;D{depth} {expected}, counted {nodes}"));
+            let text = format!("{line}: FAILED {fen} ;D{depth} {expected}, counted {nodes}");
+            return Some((false, text));
         }
         deepest = deepest.max(depth);
     }
-    (true, format!("{line}: ok to depth {deepest} {fen}"))
+    Some((true, format!("{line}: ok to depth {deepest} {fen}")))
 }
 
 #[cfg(test)]
@@ -151,7 +159,10 @@ mod tests {
     fn check(text: &str, threads: usize) -> (usize, Vec<String>) {
         let entries = parse_suite(text).expect("a suite");
         let mut lines = Vec::new();
-        let failed = check_suite(&entries, 3, threads, &mut |line| lines.push(line));
+        let failed = check_suite(&entries, 3, threads, &mut |line| {
+            lines.push(line);
+            true
+        });
         (failed, lines)
     }
 
@@ -166,6 +177,22 @@ mod tests {
             assert!(lines[1].starts_with("4: FAILED"), "{}", lines[1]);
             assert!(lines[1].ends_with(";D2 401, counted 400"), "{}", lines[1]);
         }
+    }
+
+    #[test]
+    fn a_suite_whose_results_nobody_can_have_ends() {
+        let entries = format!("{START} ;D5 4865609\n").repeat(1000);
+        let entries = parse_suite(&entries).expect("a suite");
+        let mut lines = 0;
+        // Deeper than could be counted to the end.
+        let deep = parse_suite(&format!("{START} ;D1 20\n{START} ;D30 1\n")).expect("a suite");
+        for (entries, threads) in [(entries, 1), (deep, 2)] {
+            check_suite(&entries, 60, threads, &mut |_| {
+                lines += 1;
+                false
+            });
+        }
+        assert!(lines < 900, "{lines}");
     }
 
     #[test]

@@ -163,22 +163,20 @@ impl Pattern {
         {
             return;
         }
-        let piece = Piece::new(us, kind);
-        for row in from_row.map_or(0..8, |row| row..row + 1) {
-            for file in from_file.map_or(0..8, |file| file..file + 1) {
-                let from = Square::new(row, file);
-                if board.piece_on(from) != Some(piece) {
-                    continue;
-                }
-                if !promotes {
-                    try_move(Move::new(from, to), false);
-                    continue;
-                }
-                // A pawn that does not say what it becomes fits all four.
-                for kind in [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen] {
-                    if promotion.is_none_or(|wanted| wanted == kind) {
-                        try_move(Move::promotion(from, to, kind), false);
-                    }
+        for from in board.squares_of(us, kind) {
+            if from_row.is_some_and(|row| row != from.row())
+                || from_file.is_some_and(|file| file != from.file())
+            {
+                continue;
+            }
+            if !promotes {
+                try_move(Move::new(from, to), false);
+                continue;
+            }
+            // A pawn that does not say what it becomes fits all four.
+            for kind in [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen] {
+                if promotion.is_none_or(|wanted| wanted == kind) {
+                    try_move(Move::promotion(from, to, kind), false);
                 }
             }
         }

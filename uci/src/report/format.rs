@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::input::Position;
-use super::record::{Ending, LineRecord, Record, Score, SideName};
+use super::record::{Ending, LineRecord, Origin, Record, Score, SideName, TableRecord};
 use crate::protocol::notation::pawns;
 
 /// How results are written.
@@ -13,7 +13,7 @@ pub enum Format {
     Jsonl,
     /// For people.
     Text,
-    /// EPD, with the operations that were read and `bm`, `ce` or `dm`, `acd`, `acn` and `pv` of the search.
+    /// EPD, with the operations that were read and `bm`, `ce` or `dm`, `acd`, `acn`, `pv` and `origin` of the search.
     Epd,
     /// Comma-separated values below a line with their names; the best line only.
     Csv,
@@ -21,10 +21,13 @@ pub enum Format {
 
 /// The names of the values of CSV.
 const COLUMNS: &str = "index,fen,file,line,game,ply,id,to_move,ending,best,best_san,cp,mate,cp_white,mate_white,win,draw,loss,\
-                       depth,seldepth,nodes,pv\n";
+                       depth,seldepth,nodes,pv,tablebase,dtz,engine,limits,network,tables\n";
+
+/// The operation of EPD that tells who searched how.
+pub(super) const ORIGIN_OPERATION: &str = "origin";
 
 /// The operations that the search writes, so that old ones are left out.
-const OWN_OPERATIONS: [&str; 6] = ["bm", "ce", "dm", "acd", "acn", "pv"];
+const OWN_OPERATIONS: [&str; 7] = ["bm", "ce", "dm", "acd", "acn", "pv", ORIGIN_OPERATION];
 
 /// What EPD says of a mate instead of centipawns: this less the half-moves to it.
 const EPD_MATE: i32 = 32767;
@@ -72,6 +75,10 @@ fn text(record: &Record) -> String {
         SideName::White => "black",
         SideName::Black => "white",
     };
+    if let Some(TableRecord { wdl, dtz }) = &record.tablebase {
+        let distance = dtz.map_or(String::new(), |dtz| format!(", distance to zero {dtz}"));
+        let _ = writeln!(text, "  endgame tables: {wdl} for the side to move{distance}");
+    }
     match record.ending {
         Some(Ending::Checkmate) => {
             let _ = writeln!(text, "  checkmate, {winner} wins");
@@ -89,12 +96,17 @@ fn text(record: &Record) -> String {
     text
 }
 
-fn text_line(line: &LineRecord) -> String {
-    let score = match line.score_white {
+/// A score as white sees it.
+pub(super) fn score_in_words(score_white: Score) -> String {
+    match score_white {
         Score { mate: Some(moves @ 1..), .. } => format!("white mates in {moves}"),
         Score { mate: Some(moves), .. } => format!("black mates in {}", moves.unsigned_abs()),
         Score { cp, .. } => pawns(cp.unwrap_or_default()),
-    };
+    }
+}
+
+fn text_line(line: &LineRecord) -> String {
+    let score = score_in_words(line.score_white);
     format!("  {score:>17}  depth {:>2}  {}\n", line.depth, line.pv_san.join(" "))
 }
 
@@ -125,6 +137,7 @@ fn epd(record: &Record, position: &Position) -> String {
     if !record.pv_san.is_empty() {
         add("pv", &record.pv_san.join(" "));
     }
+    add(ORIGIN_OPERATION, &format!("\"{}\"", epd_origin(&record.origin)));
     let has = |name: &str| position.operations.iter().any(|(opcode, _)| opcode == name);
     if let [.., clock, number] = fields[..]
         && fields.len() == 6
@@ -139,6 +152,11 @@ fn epd(record: &Record, position: &Position) -> String {
         }
     }
     text + "\n"
+}
+
+/// Who searched how, as EPD tells it: within quotation marks, so without any.
+pub(super) fn epd_origin(origin: &Origin) -> String {
+    origin.to_string().replace('"', "'").replace(['\n', '\r'], " ")
 }
 
 fn csv(record: &Record) -> String {
@@ -177,6 +195,12 @@ fn csv(record: &Record) -> String {
         shown(record.seldepth),
         record.nodes.to_string(),
         record.pv.join(" "),
+        shown(record.tablebase.as_ref().map(|told| &told.wdl)),
+        shown(record.tablebase.as_ref().and_then(|told| told.dtz)),
+        record.origin.engine.clone(),
+        record.origin.limits.clone(),
+        shown(record.origin.network.as_ref()),
+        shown(record.origin.tables.as_ref()),
     ];
     values.map(|value| quoted(&value)).join(",") + "\n"
 }

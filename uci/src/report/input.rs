@@ -1,8 +1,8 @@
 //! The positions of a file: FEN, EPD or PGN.
 
-use std::collections::VecDeque;
 use std::fmt;
-use std::io::BufRead;
+use std::io::{self, BufRead, Chain, Cursor, ErrorKind, Read};
+use std::vec;
 
 use anyhow::{Result, anyhow, bail};
 use cairn_engine::board::Board;
@@ -10,11 +10,15 @@ use cairn_engine::piece::Side;
 use serde::{Deserialize, Serialize};
 
 use super::lines::{FoundLine, Lines, decode};
-use super::pgn::{Entry, PgnError, Reader};
+use super::pgn::{Entry, PgnError, Reader, Step};
 use crate::protocol::quote;
+use crate::protocol::text::next_word;
 
 /// The longest line with a position, in bytes.
 const LONGEST_LINE: usize = 1 << 16;
+
+/// How much of an input is looked at for its kind, in bytes.
+const LONGEST_BEGINNING: usize = 1 << 20;
 
 /// A position to analyse.
 #[derive(Clone, Debug)]
@@ -75,10 +79,12 @@ impl Selection {
     fn takes(&self, board: &Board, players: &[String; 2]) -> bool {
         let number = board.fullmove_number();
         self.moves.is_none_or(|(from, to)| (from..=to).contains(&number))
-            && self.player.as_ref().is_none_or(|name| {
-                players[usize::from(board.side_to_move() == Side::Black)]
-                    .contains(&name.to_lowercase())
-            })
+            && self.is_player(&players[usize::from(board.side_to_move() == Side::Black)])
+    }
+
+    /// Whether positions of this player are taken. Both names are in small letters.
+    fn is_player(&self, player: &str) -> bool {
+        self.player.as_ref().is_none_or(|name| player.contains(name))
     }
 }
 
@@ -103,8 +109,8 @@ pub struct Positions<R> {
     file: String,
     text: Text<R>,
     selection: Selection,
-    /// Positions of a game that were not asked for yet.
-    ready: VecDeque<Position>,
+    /// The game whose positions are being taken.
+    game: Option<OpenGame>,
     /// How many positions were found.
     found: u64,
     has_ended: bool,
@@ -112,8 +118,29 @@ pub struct Positions<R> {
 
 /// An input by its kind.
 enum Text<R> {
-    Pgn(Box<Reader<R>>),
-    Lines(Lines<R>),
+    Pgn(Box<Reader<Begun<R>>>),
+    Lines(Lines<Begun<R>>),
+}
+
+/// An input whose beginning was looked at.
+type Begun<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// A game of which not all positions were taken. They are made one by one: together they would take many times the
+/// memory of the game.
+struct OpenGame {
+    number: u64,
+    /// The line that it begins in.
+    line: u64,
+    /// White and black, in small letters.
+    players: [String; 2],
+    /// The next position.
+    board: Board,
+    /// The half-moves before it.
+    ply: u32,
+    /// The moves from there on.
+    moves: vec::IntoIter<Step>,
+    /// The last position was taken.
+    is_over: bool,
 }
 
 impl<R: BufRead> Positions<R> {
@@ -122,18 +149,21 @@ impl<R: BufRead> Positions<R> {
     ///
     /// # Errors
     /// When it cannot be read, or is no text.
-    pub fn new(file: &str, mut input: R, selection: Selection) -> Result<Positions<R>> {
-        let beginning = input.fill_buf().map_err(|error| anyhow!("{file}: {error}"))?;
+    pub fn new(file: &str, mut input: R, mut selection: Selection) -> Result<Positions<R>> {
+        selection.player = selection.player.map(|name| name.to_lowercase());
+        let beginning = beginning(&mut input).map_err(|error| anyhow!("{file}: {error}"))?;
         if beginning.contains(&0) {
             bail!("{file}: is no text, but a binary file or UTF-16");
         }
-        let text = if file.to_lowercase().ends_with(".pgn") || looks_like_pgn(beginning) {
+        let is_pgn = file.to_lowercase().ends_with(".pgn") || looks_like_pgn(&beginning);
+        let input = Cursor::new(beginning).chain(input);
+        let text = if is_pgn {
             Text::Pgn(Box::new(Reader::new(input)))
         } else {
             Text::Lines(Lines::new(input, LONGEST_LINE))
         };
-        let (file, ready) = (file.to_owned(), VecDeque::new());
-        Ok(Positions { file, text, selection, ready, found: 0, has_ended: false })
+        let file = file.to_owned();
+        Ok(Positions { file, text, selection, game: None, found: 0, has_ended: false })
     }
 
     /// The number of the position that was found now.
@@ -172,39 +202,50 @@ impl<R: BufRead> Positions<R> {
         }
     }
 
-    /// Makes the positions of the next game ready. None at the end.
+    /// Opens the next game. None at the end.
     fn next_game(&mut self) -> Option<Result<(), InputError>> {
         let Text::Pgn(reader) = &mut self.text else { return None };
-        let entry = match reader.next()? {
+        let Entry { number, line, game } = match reader.next()? {
             Ok(entry) => entry,
             Err(error) => {
                 self.has_ended = matches!(error, PgnError::Input { .. });
                 return Some(Err(InputError { file: self.file.clone(), text: error.to_string() }));
             }
         };
-        let Entry { number, line, game } = entry;
         let name = |tag| game.tag(tag).unwrap_or_default().to_lowercase();
         let players = [name("White"), name("Black")];
-        let mut board = game.start.clone();
-        let mut moves = game.main.moves.iter();
-        for ply in 0.. {
-            if self.selection.takes(&board, &players) {
-                let file = self.file.clone();
-                let source = Source { file, line, game: Some(number), ply: Some(ply), id: None };
-                let index = self.count();
-                self.ready.push_back(Position {
-                    index,
-                    board: without_history(&board),
-                    source,
-                    operations: Vec::new(),
-                });
+        if !players.iter().any(|player| self.selection.is_player(player)) {
+            return Some(Ok(()));
+        }
+        let (board, moves) = (game.start, game.main.moves.into_iter());
+        self.game = Some(OpenGame { number, line, players, board, ply: 0, moves, is_over: false });
+        Some(Ok(()))
+    }
+
+    /// The next position of the open game that is taken. None at its end.
+    fn next_of_game(&mut self) -> Option<Position> {
+        let game = self.game.as_mut()?;
+        while !game.is_over {
+            let taken = self.selection.takes(&game.board, &game.players).then(|| {
+                let (file, line) = (self.file.clone(), game.line);
+                let (game_number, ply) = (Some(game.number), Some(game.ply));
+                let source = Source { file, line, game: game_number, ply, id: None };
+                (without_history(&game.board), source)
+            });
+            match game.moves.next() {
+                Some(step) => {
+                    game.board.play(step.mv);
+                    game.ply += 1;
+                }
+                None => game.is_over = true,
             }
-            match moves.next() {
-                Some(step) => board.play(step.mv),
-                None => break,
+            if let Some((board, source)) = taken {
+                let index = self.count();
+                return Some(Position { index, board, source, operations: Vec::new() });
             }
         }
-        Some(Ok(()))
+        self.game = None;
+        None
     }
 }
 
@@ -213,7 +254,7 @@ impl<R: BufRead> Iterator for Positions<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(position) = self.ready.pop_front() {
+            if let Some(position) = self.next_of_game() {
                 return Some(Ok(position));
             }
             if self.has_ended {
@@ -229,16 +270,44 @@ impl<R: BufRead> Iterator for Positions<R> {
     }
 }
 
-/// Whether a text begins like games, and not like positions.
-fn looks_like_pgn(text: &[u8]) -> bool {
+/// Takes as much from an input as is there at once, and as its kind is told by: a pipe may give its first line in
+/// pieces.
+fn beginning(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut beginning = Vec::new();
+    while beginning.len() < LONGEST_BEGINNING {
+        let bytes = match input.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        let length = bytes.len();
+        if length == 0 {
+            break;
+        }
+        beginning.extend_from_slice(bytes);
+        input.consume(length);
+        // Without its end a line may still become another kind.
+        let whole = beginning.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
+        if first_line(&beginning[..whole]).is_some() {
+            break;
+        }
+    }
+    Ok(beginning)
+}
+
+/// The first line that is neither empty nor a remark.
+fn first_line(text: &[u8]) -> Option<&[u8]> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     text.split(|&byte| byte == b'\n')
         .map(<[u8]>::trim_ascii)
         .find(|line| !line.is_empty() && !line.starts_with(b"#"))
-        .is_some_and(|line| {
-            let first = line.split(|&byte| byte == b' ').next().unwrap_or_default();
-            matches!(line[0], b'[' | b'%' | b';' | b'{') || first.contains(&b'.')
-        })
+}
+
+/// Whether a text begins like games, and not like positions.
+fn looks_like_pgn(text: &[u8]) -> bool {
+    first_line(text).is_some_and(|line| {
+        let first = line.split(|&byte| byte == b' ').next().unwrap_or_default();
+        matches!(line[0], b'[' | b'%' | b';' | b'{') || first.contains(&b'.')
+    })
 }
 
 /// The position alone: what an analysis finds depends on nothing that its FEN does not tell.
@@ -249,11 +318,16 @@ fn without_history(board: &Board) -> Board {
 
 /// Reads a position of EPD or FEN: four fields, perhaps two numbers, perhaps operations.
 fn read_position(text: &str) -> Result<(Board, Vec<(String, String)>), String> {
-    let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    let is_number = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_digit());
-    let numbers = words.iter().skip(4).take(2).take_while(is_number).count();
-    let (fields, rest) = words.split_at(words.len().min(4 + numbers));
-    let operations = read_operations(&rest.join(" "))?;
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let (mut fields, mut rest) = (Vec::new(), text);
+    while let Some((word, after)) = next_word(rest)
+        && (fields.len() < 4 || (fields.len() < 6 && is_number(word)))
+    {
+        fields.push(word);
+        rest = after;
+    }
+    let numbers = fields.len().saturating_sub(4);
+    let operations = read_operations(rest)?;
     let operand = |name: &str| {
         let found = operations.iter().find(|(opcode, _)| opcode == name);
         found.map(|(_, operand)| operand.as_str())
@@ -283,7 +357,9 @@ fn read_operations(text: &str) -> Result<Vec<(String, String)>, String> {
         }
         let operation = rest[..end.unwrap_or(rest.len())].trim();
         rest = end.map_or("", |end| rest[end + 1..].trim_start());
-        let (opcode, operand) = operation.split_once(' ').unwrap_or((operation, ""));
+        let (opcode, operand) = operation
+            .split_once(|letter: char| letter.is_ascii_whitespace())
+            .unwrap_or((operation, ""));
         if !opcode.is_empty() {
             operations.push((opcode.to_owned(), operand.trim().to_owned()));
         }
@@ -346,6 +422,40 @@ mod tests {
             (4, "a/x: line 5: the line is too long"),
         ] {
             assert!(told[index].starts_with(expected), "{told:#?}");
+        }
+    }
+
+    #[test]
+    fn texts_in_quotation_marks_keep_their_blanks() {
+        let text =
+            format!("{KINGS}  w - -   bm e4;  c0 \"two  blanks;\tand a tab\"; id\t\"a  b\";\n");
+        let found: Vec<_> = Positions::new("-", text.as_bytes(), Selection::default())
+            .expect("a text")
+            .map(|found| found.expect("a position"))
+            .collect();
+        let operation = |index: usize| {
+            let (opcode, operand) = &found[0].operations[index];
+            (opcode.as_str(), operand.as_str())
+        };
+        assert_eq!(operation(0), ("bm", "e4"));
+        assert_eq!(operation(1), ("c0", "\"two  blanks;\tand a tab\""));
+        assert_eq!(found[0].source.id.as_deref(), Some("a  b"));
+        assert!(
+            read_position(&format!("{KINGS} w - - 0 1 7")).is_ok_and(|(_, more)| more.len() == 1)
+        );
+    }
+
+    #[test]
+    fn a_pipe_may_give_its_first_line_in_pieces() {
+        let games = "\u{feff}\n\n 1.e4 e5 *\n";
+        let text = format!("# a remark\n{KINGS} w - -\n");
+        for size in 1..20 {
+            let found = |text: &str| {
+                let input = io::BufReader::with_capacity(size, text.as_bytes());
+                let positions = Positions::new("-", input, Selection::default()).expect("a text");
+                positions.filter_map(Result::ok).count()
+            };
+            assert_eq!((found(games), found(&text), found(text.trim_end())), (3, 1, 1), "{size}");
         }
     }
 

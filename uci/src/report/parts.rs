@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 
-use super::format::Format;
+use super::format::{Format, ORIGIN_OPERATION, epd_origin};
 use super::input::Position;
 use super::lines::{FoundLine, Lines, decode};
+use super::record::Origin;
 use crate::session::files::open_alone;
 
 /// The longest record, in bytes.
@@ -55,8 +56,8 @@ struct Identity {
     index: Option<u64>,
     /// FEN, or for EPD its first four fields.
     position: String,
-    /// Who searched how, in JSON.
-    origin: Option<String>,
+    /// Who searched how, as the format tells it.
+    origin: String,
 }
 
 impl Identity {
@@ -65,32 +66,71 @@ impl Identity {
             Format::Jsonl => {
                 let record: Value = serde_json::from_str(line).ok()?;
                 let text = |name| record.get(name)?.as_str().map(str::to_owned);
+                let origin = Origin {
+                    engine: text("engine")?,
+                    limits: text("limits")?,
+                    network: text("network"),
+                    tables: text("tables"),
+                };
                 Some(Identity {
                     index: Some(record.get("index")?.as_u64()?),
                     position: text("fen")?,
-                    origin: Some(origin(&text("engine")?, &text("limits")?)),
+                    origin: origin.to_string(),
                 })
             }
             Format::Csv => {
-                let mut values = line.split(',');
-                let index = values.next()?.parse().ok()?;
-                Some(Identity { index: Some(index), position: values.next()?.into(), origin: None })
+                let values = csv_values(line);
+                let [index, position, .., engine, limits, network, tables] = &values[..] else {
+                    return None;
+                };
+                let some = |text: &String| (!text.is_empty()).then(|| text.clone());
+                let origin = Origin {
+                    engine: engine.clone(),
+                    limits: limits.clone(),
+                    network: some(network),
+                    tables: some(tables),
+                };
+                Some(Identity {
+                    index: Some(index.parse().ok()?),
+                    position: position.clone(),
+                    origin: origin.to_string(),
+                })
             }
             Format::Epd => {
                 let fields: Vec<&str> = line.split(' ').take(5).collect();
                 // Each result begins so; a suite of positions does not.
                 let is_result = fields.len() == 5 && fields[0].contains('/') && fields[4] == "acd";
                 let position = fields[..fields.len().min(4)].join(" ");
-                is_result.then_some(Identity { index: None, position, origin: None })
+                let (_, rest) = line.split_once(&format!("; {ORIGIN_OPERATION} \""))?;
+                let origin = rest.split('"').next().unwrap_or_default().to_owned();
+                is_result.then_some(Identity { index: None, position, origin })
             }
             Format::Text => None,
         }
     }
+
+    /// Who searched how, as this format tells it.
+    fn origin(format: Format, origin: &Origin) -> String {
+        if format == Format::Epd { epd_origin(origin) } else { origin.to_string() }
+    }
 }
 
-/// Who searched how, in one text.
-fn origin(engine: &str, limits: &str) -> String {
-    format!("{engine}, {limits}")
+/// The values of a line of CSV, without the quotation marks around them.
+fn csv_values(line: &str) -> Vec<String> {
+    let mut values = vec![String::new()];
+    let mut is_quoted = false;
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if is_quoted && letters.next_if_eq(&'"').is_some() => {
+                values.last_mut().into_iter().for_each(|value| value.push('"'));
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => values.push(String::new()),
+            letter => values.last_mut().into_iter().for_each(|value| value.push(letter)),
+        }
+    }
+    values
 }
 
 /// The results that a file has already, when it is gone on with.
@@ -111,12 +151,7 @@ impl Earlier {
     ///
     /// # Errors
     /// When it cannot be read and written, or holds something else; it is left as it is then.
-    pub fn open(
-        path: &Path,
-        format: Format,
-        engine: &str,
-        limits: &str,
-    ) -> Result<(Earlier, Output)> {
+    pub fn open(path: &Path, format: Format, origin: &Origin) -> Result<(Earlier, Output)> {
         let name = path.display();
         let mut file = open_alone(path).with_context(|| format!("cannot open {name}"))?;
         let metadata = file.metadata().with_context(|| format!("cannot read {name}"))?;
@@ -152,7 +187,7 @@ impl Earlier {
             if whole == 0 { file.write_all(head.as_bytes()) } else { Ok(()) }
         };
         begin().with_context(|| format!("cannot write {name}"))?;
-        let origin = origin(engine, limits);
+        let origin = Identity::origin(format, origin);
         let is_left = whole > head.len() as u64;
         let output = Output { path: path.to_owned(), file };
         Ok((Earlier { path: path.to_owned(), format, lines, origin, is_left }, output))
@@ -190,10 +225,12 @@ impl Earlier {
                  --player must be the same to go on"
             );
         }
-        if let Some(origin) = found.origin
-            && origin != self.origin
-        {
-            bail!("{name}, line {number}: was found by {origin}, but this is {}", self.origin);
+        if found.origin != self.origin {
+            bail!(
+                "{name}, line {number}: was found by {}, but this is {}",
+                found.origin,
+                self.origin
+            );
         }
         Ok(true)
     }
@@ -259,7 +296,7 @@ fn could_become_record(format: Format, line: &str) -> bool {
         Format::Jsonl => begins("{\"schema\":"),
         Format::Csv => format.head().starts_with(line),
         // Less of a line could be of a suite.
-        Format::Epd => Identity::read(format, line).is_some(),
+        Format::Epd => line.split(' ').nth(4) == Some("acd"),
         Format::Text => false,
     }
 }
@@ -351,11 +388,10 @@ impl Part {
             }
             let record = format.and_then(|format| Identity::read(format, line.trim_end()));
             let Some(identity) = record else { bail!("{place}: is no result of an analysis") };
-            if let Some(found) = identity.origin {
-                let first = origin.get_or_insert_with(|| found.clone());
-                if *first != found {
-                    bail!("{place}: was found by {found}, but others by {first}");
-                }
+            let found = identity.origin;
+            let first = origin.get_or_insert_with(|| found.clone());
+            if *first != found {
+                bail!("{place}: was found by {found}, but others by {first}");
             }
             self.next = Some((identity.index.unwrap_or(self.expected), line));
             self.expected += step;

@@ -12,6 +12,7 @@
 //! | `fen` | the position; all that is found follows from it, the limits and the engine |
 //! | `to_move` | `white` or `black` |
 //! | `engine`, `limits` | who searched, and how long |
+//! | `network`, `tables` | what tells the network that evaluated and the endgame tables from others, if there were any |
 //! | `ending` | `checkmate` or `stalemate` if there is no legal move |
 //! | `best`, `best_san` | the best move in UCI and in SAN |
 //! | `score` | for the side to move: `cp` in centipawns as they are shown (100 are an even chance to win), or `mate` in moves, negative if it is mated |
@@ -20,10 +21,12 @@
 //! | `depth`, `seldepth`, `nodes` | plies of the last iteration, the longest line, nodes in all |
 //! | `pv`, `pv_san` | the best line in UCI and in SAN |
 //! | `lines` | the best lines, as many as were asked for, best first, each with `rank`, `best`, `best_san`, `score`, `score_white`, `wdl`, `depth`, `seldepth`, `pv` and `pv_san` |
-//! | `tablebase` | what endgame tables say, or null |
+//! | `tablebase` | what endgame tables say for the side to move, or null: `wdl` is `win`, `cursed win`, `draw`, `blessed loss` or `loss`; `dtz` the half-moves to the next capture or pawn move, below 0 for the side that loses, or null. Both as if the halfmove clock stood at 0 |
 //!
 //! What is unknown is null. Castling is written in UCI as the king's two steps, or taking its own rook where
 //! only Chess960 has the position.
+
+use std::fmt;
 
 use cairn_engine::board::Board;
 use cairn_engine::moves::Move;
@@ -35,6 +38,7 @@ use super::input::{Position, Source};
 use crate::analyze::Line;
 use crate::protocol::Wdl;
 use crate::protocol::notation::san;
+use crate::session::tables::Verdict;
 
 /// The version of the records.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -49,6 +53,15 @@ pub const SCHEMA: &str = include_str!("analysis.schema.json");
 pub enum SideName {
     White,
     Black,
+}
+
+impl From<Side> for SideName {
+    fn from(side: Side) -> SideName {
+        match side {
+            Side::White => SideName::White,
+            Side::Black => SideName::Black,
+        }
+    }
 }
 
 /// Why there is no legal move.
@@ -79,6 +92,17 @@ impl From<ScoreText> for Score {
 }
 
 impl Score {
+    /// What puts scores in order: a better one is larger.
+    #[must_use]
+    pub const fn order(self) -> (i32, i32) {
+        match self {
+            Score { mate: Some(moves @ 1..), .. } => (1, -moves),
+            Score { mate: Some(moves), .. } => (-1, -moves),
+            Score { cp: Some(cp), .. } => (0, cp),
+            Score { cp: None, .. } => (0, 0),
+        }
+    }
+
     /// The same as white sees it.
     fn seen_by_white(self, mover: Side) -> Score {
         match mover {
@@ -98,6 +122,53 @@ pub struct Chances {
     pub win: u32,
     pub draw: u32,
     pub loss: u32,
+}
+
+/// Who searched how: all that results depend on beside their position.
+///
+/// What it cannot tell: builds of one commit whose sources were changed, and what a limit in time came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The program and its version.
+    pub engine: String,
+    /// The limits and options in words.
+    pub limits: String,
+    /// The network that evaluates.
+    pub network: Option<String>,
+    /// The checksum of the endgame tables.
+    pub tables: Option<String>,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.engine, self.limits)?;
+        for (name, value) in [("network", &self.network), ("tables", &self.tables)] {
+            if let Some(value) = value {
+                write!(f, ", {name} {value}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What endgame tables say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the module explains the fields")]
+pub struct TableRecord {
+    pub wdl: String,
+    pub dtz: Option<i32>,
+}
+
+impl From<Verdict> for TableRecord {
+    fn from(verdict: Verdict) -> TableRecord {
+        TableRecord { wdl: verdict.name().to_owned(), dtz: verdict.dtz }
+    }
+}
+
+impl From<Wdl> for Chances {
+    fn from(Wdl { win, draw, loss }: Wdl) -> Chances {
+        Chances { win, draw, loss }
+    }
 }
 
 /// One of the best lines.
@@ -125,8 +196,8 @@ pub struct Record {
     pub source: Source,
     pub fen: String,
     pub to_move: SideName,
-    pub engine: String,
-    pub limits: String,
+    #[serde(flatten)]
+    pub origin: Origin,
     pub ending: Option<Ending>,
     pub best: Option<String>,
     pub best_san: Option<String>,
@@ -139,7 +210,7 @@ pub struct Record {
     pub pv: Vec<String>,
     pub pv_san: Vec<String>,
     pub lines: Vec<LineRecord>,
-    pub tablebase: Option<String>,
+    pub tablebase: Option<TableRecord>,
 }
 
 /// What the search has found of a position.
@@ -151,12 +222,14 @@ pub struct Found {
     pub best: Option<Move>,
     /// All nodes.
     pub nodes: u64,
+    /// What endgame tables say of the position.
+    pub verdict: Option<Verdict>,
 }
 
 impl Record {
-    /// The record of a position. `engine` and `limits` are told as they are.
+    /// The record of a position.
     #[must_use]
-    pub fn new(position: &Position, found: &Found, engine: &str, limits: &str) -> Record {
+    pub fn new(position: &Position, found: &Found, origin: &Origin) -> Record {
         let board = &position.board;
         let mut lines: Vec<LineRecord> =
             found.lines.iter().map(|line| LineRecord::new(board, line)).collect();
@@ -173,12 +246,8 @@ impl Record {
             index: position.index,
             source: position.source.clone(),
             fen: board.to_fen(),
-            to_move: match board.side_to_move() {
-                Side::White => SideName::White,
-                Side::Black => SideName::Black,
-            },
-            engine: engine.to_owned(),
-            limits: limits.to_owned(),
+            to_move: board.side_to_move().into(),
+            origin: origin.clone(),
             ending,
             best: found.best.map(|mv| board.uci_text(mv, false)),
             best_san: found.best.map(|mv| san(board, mv)),
@@ -191,13 +260,14 @@ impl Record {
             pv: first.pv,
             pv_san: first.pv_san,
             lines,
-            tablebase: None,
+            tablebase: found.verdict.map(Into::into),
         }
     }
 }
 
 impl LineRecord {
-    fn new(board: &Board, line: &Line) -> LineRecord {
+    /// What a line of the search tells.
+    pub(super) fn new(board: &Board, line: &Line) -> LineRecord {
         let mut after = board.clone();
         let (mut pv, mut pv_san) = (Vec::new(), Vec::new());
         for &mv in &line.pv {
@@ -214,7 +284,7 @@ impl LineRecord {
             best_san: pv_san.first().cloned(),
             score,
             score_white: score.seen_by_white(board.side_to_move()),
-            wdl: Chances { win: chances.win, draw: chances.draw, loss: chances.loss },
+            wdl: chances.into(),
             depth: line.depth,
             seldepth: line.seldepth,
             pv,
@@ -222,8 +292,14 @@ impl LineRecord {
         }
     }
 
+    /// Says which move it is about, where it has no moves.
+    pub(super) fn name(&mut self, board: &Board, mv: Move) {
+        self.best = Some(board.uci_text(mv, false));
+        self.best_san = Some(san(board, mv));
+    }
+
     /// What stands where no line was told.
-    fn of_nothing(board: &Board) -> LineRecord {
+    pub(super) fn of_nothing(board: &Board) -> LineRecord {
         let mated = board.is_checkmate();
         let score = if mated { ScoreText::Mate(0) } else { ScoreText::Centipawns(0) };
         let chances = if mated { Wdl::LOSS } else { Wdl::DRAW };
@@ -233,7 +309,7 @@ impl LineRecord {
             best_san: None,
             score: score.into(),
             score_white: Score::from(score).seen_by_white(board.side_to_move()),
-            wdl: Chances { win: chances.win, draw: chances.draw, loss: chances.loss },
+            wdl: chances.into(),
             depth: 0,
             seldepth: None,
             pv: Vec::new(),

@@ -398,6 +398,8 @@ impl Controller {
                 self.console("genfens", |control| Job::Openings { request, control });
             }
             Command::Display => {
+                // Answered at once also while the worker searches, so tables are read here: a handful of blocks of
+                // mapped files, milliseconds on a slow disk, for which a `stop` behind it waits.
                 let text = views::display(
                     self.game.board(),
                     self.settings.chess960,

@@ -1,5 +1,6 @@
 //! The endgame tables of the option `SyzygyPath`, read from its folders.
 
+use std::fmt;
 use std::sync::Arc;
 
 use cairn_engine::board::Board;
@@ -25,6 +26,8 @@ pub struct Chosen {
     pub tables: Option<Arc<Tables>>,
     /// What people should know: what was found, and what is wrong with the rest.
     pub remarks: Vec<String>,
+    /// What tells these tables from others, if there are any.
+    pub checksum: Option<Checksum>,
 }
 
 /// The tables in the folders of a path, whose checksum is noted in it. None for the empty path.
@@ -32,7 +35,7 @@ pub struct Chosen {
 pub fn chosen(path: &mut FilePath) -> Chosen {
     path.note_checksum(None);
     if path.is_empty() {
-        return Chosen { tables: None, remarks: Vec::new() };
+        return Chosen { tables: None, remarks: Vec::new(), checksum: None };
     }
     let mut tables = Tables::new();
     let mut faults = Vec::new();
@@ -63,38 +66,60 @@ pub fn chosen(path: &mut FilePath) -> Chosen {
     }
     if told_by.is_empty() {
         remarks.push("SyzygyPath: no endgame tables were found".into());
-        return Chosen { tables: None, remarks };
+        return Chosen { tables: None, remarks, checksum: None };
     }
     told_by.sort();
     let mut all = Vec::new();
     for (name, length, last) in told_by {
         all.extend(name.bytes().chain(length.to_le_bytes()).chain(last));
     }
-    path.note_checksum(Some(Checksum::of(&all)));
+    let checksum = Some(Checksum::of(&all));
+    path.note_checksum(checksum);
     let [wdl, dtz] = tables.counts();
     let most = tables.most_pieces();
     remarks.push(format!(
         "endgame tables: {wdl} of win, draw and loss, up to {most} pieces, and {dtz} of distances"
     ));
-    Chosen { tables: Some(Arc::new(tables)), remarks }
+    Chosen { tables: Some(Arc::new(tables)), remarks, checksum }
 }
 
-/// What the tables say of a position, in words; nothing if they do not know it.
+/// What the tables say of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What perfect play comes to for the side to move.
+    pub wdl: Wdl,
+    /// The distance to zero in half-moves, below 0 for the side that loses, where a table of distances tells it.
+    pub dtz: Option<i32>,
+}
+
+impl Verdict {
+    /// The result in a word or two.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.wdl {
+            Wdl::Loss => "loss",
+            Wdl::BlessedLoss => "blessed loss",
+            Wdl::Draw => "draw",
+            Wdl::CursedWin => "cursed win",
+            Wdl::Win => "win",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        self.dtz.map_or(Ok(()), |distance| write!(f, ", distance to zero {distance}"))
+    }
+}
+
+/// What the tables say of a position; nothing if they do not know it.
 #[must_use]
-pub fn verdict(tables: &Tables, board: &Board) -> Option<String> {
+pub fn verdict(tables: &Tables, board: &Board) -> Option<Verdict> {
     if board.piece_count() as usize > tables.most_pieces() {
         return None;
     }
     let mut board = board.clone();
-    let result = match tables.probe_wdl(&mut board).ok()? {
-        Wdl::Loss => "loss",
-        Wdl::BlessedLoss => "blessed loss",
-        Wdl::Draw => "draw",
-        Wdl::CursedWin => "cursed win",
-        Wdl::Win => "win",
-    };
-    Some(match tables.probe_dtz(&mut board) {
-        Ok(distance) => format!("{result}, distance to zero {distance}"),
-        Err(_) => result.into(),
-    })
+    let wdl = tables.probe_wdl(&mut board).ok()?;
+    Some(Verdict { wdl, dtz: tables.probe_dtz(&mut board).ok() })
 }

@@ -99,19 +99,65 @@ pub fn display(board: &Board, chess960: bool, tables: Option<&Tables>) -> String
     text
 }
 
-/// The static evaluation of both styles, from white's view: that of the network piece by piece, or without
-/// one that of the tables term by term. That of style Cairn is normalised, as all its scores are.
+/// What style Cairn's evaluation says of a position before anything is searched, from white's view and as scores are
+/// shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// What the network finds each piece but the kings worth: the evaluation less that without it, in centipawns.
+    /// Empty without a network.
+    pub pieces: Vec<(Square, i32)>,
+    /// The evaluation in centipawns; 0 where neither side can mate.
+    pub shown: i32,
+    /// The chances of white.
+    pub chances: Wdl,
+}
+
+/// What style Cairn's evaluation says of a position.
+#[must_use]
+pub fn seen(board: &Board, network: Option<&Arc<PackedNetwork>>) -> Seen {
+    let scale = Scale::of(board);
+    let (pieces, total) = match network {
+        Some(network) => {
+            let mut eval = Neural::of(board, network);
+            let total = view(board) * raw_eval(&mut eval, board);
+            (worth_of_pieces(board, network, scale), total)
+        }
+        None => (Vec::new(), Terms::of(board).total),
+    };
+    let (shown, chances) = judged(board, total, scale);
+    Seen { pieces, shown, chances }
+}
+
+/// What an evaluation in the engine's own units is shown as, and its chances.
+fn judged(board: &Board, total: i32, scale: Scale) -> (i32, Wdl) {
+    if board.insufficient_material() {
+        return (0, Wdl::DRAW);
+    }
+    (scale.normalised(total), scale.chances(ScoreText::Centipawns(total)))
+}
+
+/// What turns the view of the side to move into white's.
+fn view(board: &Board) -> i32 {
+    if board.side_to_move() == Side::White { 1 } else { -1 }
+}
+
+/// What the network finds each piece worth, as scores are shown.
+fn worth_of_pieces(
+    board: &Board,
+    network: &Arc<PackedNetwork>,
+    scale: Scale,
+) -> Vec<(Square, i32)> {
+    piece_values(network, board)
+        .into_iter()
+        .map(|(square, value)| (square, scale.normalised(value)))
+        .collect()
+}
+
+/// The static evaluation of both styles, from white's view. That of style Cairn is normalised, as all its scores are.
 #[must_use]
 pub fn evaluation(board: &Board, network: Option<&Arc<PackedNetwork>>) -> String {
-    let scale = Scale::of(board);
-    let mut text = match network {
-        Some(network) => evaluation_by_network(board, network, scale),
-        None => evaluation_by_tables(board, scale),
-    };
-    let balance = match board.side_to_move() {
-        Side::White => root_balance(board),
-        Side::Black => -root_balance(board),
-    };
+    let mut text = evaluation_of_cairn(board, network);
+    let balance = view(board) * root_balance(board);
     // Writing to a string cannot fail.
     let _ = write!(
         text,
@@ -123,18 +169,24 @@ pub fn evaluation(board: &Board, network: Option<&Arc<PackedNetwork>>) -> String
     text
 }
 
+/// The static evaluation of style Cairn, from white's view: that of the network piece by piece, or without one that
+/// of the tables term by term.
+#[must_use]
+pub fn evaluation_of_cairn(board: &Board, network: Option<&Arc<PackedNetwork>>) -> String {
+    let scale = Scale::of(board);
+    match network {
+        Some(network) => evaluation_by_network(board, network, scale),
+        None => evaluation_by_tables(board, scale),
+    }
+}
+
 /// Which network it is, what it finds each piece worth, and what it says of the position.
 fn evaluation_by_network(board: &Board, network: &Arc<PackedNetwork>, scale: Scale) -> String {
-    let view = if board.side_to_move() == Side::White { 1 } else { -1 };
     let mut eval = Neural::of(board, network);
-    let said = view * eval.evaluate(board);
-    let total = view * raw_eval(&mut eval, board);
+    let said = view(board) * eval.evaluate(board);
+    let total = view(board) * raw_eval(&mut eval, board);
     let identity = network.identity();
     let pieces = Square::all().filter(|&square| board.piece_on(square).is_some()).count();
-    let values: Vec<(Square, i32)> = piece_values(network, board)
-        .into_iter()
-        .map(|(square, value)| (square, scale.normalised(value)))
-        .collect();
     format!(
         "Style Cairn: a network of {identity}\n\
          Below each piece what it is worth, white's counted up: the evaluation less that without it\n\
@@ -143,7 +195,7 @@ fn evaluation_by_network(board: &Board, network: &Arc<PackedNetwork>, scale: Sca
          The network   {:>7}   large leads are taken in part\n\
          Driven king   {:>7}   where the weaker side has hardly anything left\n\
          {}",
-        diagram_of_values(board, &values),
+        diagram_of_values(board, &worth_of_pieces(board, network, scale)),
         network.bucket_of(board) + 1,
         identity.buckets,
         pawns(scale.normalised(said)),
@@ -154,10 +206,9 @@ fn evaluation_by_network(board: &Board, network: &Arc<PackedNetwork>, scale: Sca
 
 /// The evaluation of style Cairn, with its chances and the engine's own units.
 fn total_of(board: &Board, total: i32, scale: Scale) -> String {
-    let is_dead = board.insufficient_material();
-    let chances = if is_dead { Wdl::DRAW } else { scale.chances(ScoreText::Centipawns(total)) };
-    let shown = if is_dead { 0 } else { scale.normalised(total) };
+    let (shown, chances) = judged(board, total, scale);
     let percent = |permill: u32| format!("{}.{} %", permill / 10, permill % 10);
+    let is_dead = board.insufficient_material();
     let remark = if is_dead { "   drawn: neither side can mate" } else { "" };
     format!(
         "Evaluation    {:>7}   of style Cairn, from white's view{remark}\n\

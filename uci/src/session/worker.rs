@@ -96,7 +96,7 @@ impl Workbench {
                 self.tell(Event::Loaded(read));
             }
             Job::LoadTables(mut path) => {
-                let Chosen { tables, remarks } = tables::chosen(&mut path);
+                let Chosen { tables, remarks, .. } = tables::chosen(&mut path);
                 self.tell(Event::TablesLoaded { tables, path, remarks });
             }
             Job::Perft { board, depth, chess960, control } => {

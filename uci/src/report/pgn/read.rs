@@ -431,12 +431,18 @@ impl State {
 
     /// Reads a move, its number, an annotation or a result.
     fn read_word(&mut self, word: &[u8]) {
-        let Ok(text) = str::from_utf8(word) else {
-            return self.refuse(format!("'{}' is no move", quote(&decode(word))));
-        };
         if is_move_number(word) {
             return;
         }
+        let decoded;
+        let text = match str::from_utf8(word) {
+            Ok(text) => text,
+            // In Latin-1 there are half points and some signs of annotation.
+            Err(_) => {
+                decoded = decode(word);
+                &decoded
+            }
+        };
         if is_common_move(word) {
             return self.add_marked_move(text);
         }
@@ -548,8 +554,13 @@ fn is_tag(line: &[u8]) -> bool {
 }
 
 /// The name and value of a tag, and what stands behind it. A quotation mark within the value is also
-/// read where nothing marks it, as many programs write it.
+/// read where nothing marks it, as many programs write it, and so is a backslash before the last one.
 fn parse_tag(text: &[u8]) -> Option<(String, String, &[u8])> {
+    parse_tag_with(text, true).or_else(|| parse_tag_with(text, false))
+}
+
+/// The same with or without backslashes that mark what follows.
+fn parse_tag_with(text: &[u8], marks: bool) -> Option<(String, String, &[u8])> {
     let text = text.strip_prefix(b"[")?.trim_ascii_start();
     let name_end = text.iter().position(|byte| !is_name_byte(*byte))?;
     let (name, rest) = text.split_at(name_end);
@@ -558,7 +569,7 @@ fn parse_tag(text: &[u8]) -> Option<(String, String, &[u8])> {
     let mut i = 0;
     loop {
         match *rest.get(i)? {
-            b'\\' if matches!(rest.get(i + 1), Some(b'"' | b'\\')) => {
+            b'\\' if marks && matches!(rest.get(i + 1), Some(b'"' | b'\\')) => {
                 value.push(rest[i + 1]);
                 i += 1;
             }
