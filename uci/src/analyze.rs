@@ -68,6 +68,48 @@ pub fn analyze_with(
     position: &Board,
     limits: &Go,
     options: &Settings,
+    tables: &Chosen,
+) -> Result<Analysis> {
+    begin(&Arc::new(Worker::spawn()?), position, limits, options, tables)
+}
+
+/// Searches one position after the other with one hash table and one set of histories: what was learnt from a
+/// position helps with the next. Both are empty in the beginning.
+pub struct Analyst {
+    worker: Arc<Worker>,
+}
+
+impl Analyst {
+    /// An analyst who knows nothing yet.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub fn new() -> Result<Analyst> {
+        Ok(Analyst { worker: Arc::new(Worker::spawn()?) })
+    }
+
+    /// All that a search finds, as [`analyze_with`] tells it; it should have a limit. With other options that belong to
+    /// the hash table the memory is a new one.
+    ///
+    /// # Errors
+    /// As for [`analyze`].
+    pub fn analyze(
+        &mut self,
+        position: &Board,
+        limits: &Go,
+        options: &Settings,
+        tables: &Chosen,
+    ) -> Result<Vec<Finding>> {
+        Ok(begin(&self.worker, position, limits, options, tables)?.collect())
+    }
+}
+
+/// Begins a search on a worker that has no other.
+fn begin(
+    worker: &Arc<Worker>,
+    position: &Board,
+    limits: &Go,
+    options: &Settings,
     Chosen { tables, remarks, .. }: &Chosen,
 ) -> Result<Analysis> {
     let started = Instant::now();
@@ -94,7 +136,6 @@ pub fn analyze_with(
     options.apply_params();
     let control: Arc<GoControl> = Arc::default();
     control.start_clock(started);
-    let worker = Worker::spawn()?;
     worker.start(Job::Search(Box::new(SearchJob {
         setup: SearcherSetup {
             style: options.style,
@@ -117,7 +158,7 @@ pub fn analyze_with(
     })));
     Ok(Analysis {
         position: position.clone(),
-        worker,
+        worker: Arc::clone(worker),
         control,
         deadline: time_limits.hard.map(|hard| (started + hard).max(Instant::now() + SHORTEST)),
         found: remarks
@@ -133,7 +174,7 @@ pub fn analyze_with(
 /// A search under way: the iterator over what it finds.
 pub struct Analysis {
     position: Board,
-    worker: Worker,
+    worker: Arc<Worker>,
     control: Arc<GoControl>,
     /// When the search is stopped.
     deadline: Option<Instant>,

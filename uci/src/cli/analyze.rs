@@ -1,7 +1,7 @@
 //! `cairn analyze`: many positions, what is found of each in a form for programs or people.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::vec;
 
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::output::{exit_when_unread, print};
+use super::output::{exit_when_unread, is_same_file, print, tell};
 use super::progress::{bar, spinner};
 use super::{Failure, bad_usage, version};
 use crate::protocol::Go;
@@ -249,12 +249,6 @@ pub(super) fn settings(own: &[(&str, String)], given: &[String]) -> Result<Setti
     Ok(settings)
 }
 
-/// Whether two paths lead to the same file, which is there.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    let (one, other) = (one.canonicalize(), other.canonicalize());
-    one.is_ok_and(|one| other.is_ok_and(|other| one == other))
-}
-
 /// The limits and options in words, by which results can be made again.
 fn describe(order: &Order, options: &[String]) -> String {
     let (limits, settings) = (&order.limits, &order.settings);
@@ -286,12 +280,6 @@ pub(super) fn origin(settings: &Settings, limits: String) -> Result<Origin> {
         network: network::playing(loaded.as_ref()).map(|network| network.identity().to_string()),
         tables: tables.checksum.map(|checksum| checksum.to_string()),
     })
-}
-
-/// Says something on standard error, besides the progress.
-fn tell(progress: &ProgressBar, text: &str) {
-    // Where nobody can be told, the exit code tells.
-    progress.suspend(|| drop(writeln!(io::stderr(), "cairn: {text}")));
 }
 
 /// Opens an input.

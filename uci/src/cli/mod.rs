@@ -5,6 +5,7 @@
 //! are run one after the other, which is how scripts and OpenBench call the program.
 
 mod analyze;
+mod annotate;
 mod bench;
 mod completions;
 mod datagen;
@@ -76,6 +77,7 @@ enum Command {
     Perft(perft::Arguments),
     Go(go::Arguments),
     Analyze(analyze::Arguments),
+    Annotate(annotate::Arguments),
     Explain(explain::Arguments),
     Eval(eval::Arguments),
     Datagen(datagen::Arguments),
@@ -93,6 +95,7 @@ impl Command {
             Command::Perft(arguments) => perft::run(&arguments),
             Command::Go(arguments) => go::run(&arguments),
             Command::Analyze(arguments) => analyze::run(&arguments),
+            Command::Annotate(arguments) => annotate::run(&arguments),
             Command::Explain(arguments) => explain::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
             Command::Datagen(arguments) => datagen::run(&arguments),

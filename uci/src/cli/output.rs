@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 #[cfg(unix)]
 use std::{process, thread};
 
@@ -43,6 +44,27 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut output = Waiting(io::stdout().lock());
     let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
     written.context("cannot write the output").map_err(failure)
+}
+
+/// Whether two paths lead to the same file, which is there.
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let place = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+        place(one).is_some_and(|one| place(other) == Some(one))
+    }
+    #[cfg(not(unix))]
+    {
+        let (one, other) = (one.canonicalize(), other.canonicalize());
+        one.is_ok_and(|one| other.is_ok_and(|other| one == other))
+    }
+}
+
+/// Says something on standard error, besides the progress.
+pub(super) fn tell(progress: &ProgressBar, text: &str) {
+    // Where nobody can be told, the exit code tells.
+    progress.suspend(|| drop(writeln!(io::stderr(), "cairn: {text}")));
 }
 
 /// Ends the program with `code` as soon as nobody reads standard output any more: a command that prints

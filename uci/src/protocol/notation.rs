@@ -77,10 +77,22 @@ fn file_letter(square: Square) -> char {
 /// A line of moves in coordinate notation as SAN with move numbers, up to the first illegal move.
 #[must_use]
 pub fn san_line(board: &Board, moves: &[String]) -> String {
+    let mut after = board.clone();
+    let mut legal = Vec::new();
+    for text in moves {
+        let Ok(mv) = after.parse_uci(text) else { break };
+        after.play(mv);
+        legal.push(mv);
+    }
+    san_moves(board, &legal)
+}
+
+/// A line of legal moves as SAN with move numbers: `12... Ke7 13. e4 Ke6`.
+#[must_use]
+pub fn san_moves(board: &Board, moves: &[Move]) -> String {
     let mut board = board.clone();
     let mut words = Vec::new();
-    for text in moves {
-        let Ok(mv) = board.parse_uci(text) else { break };
+    for &mv in moves {
         match board.side_to_move() {
             Side::White => words.push(format!("{}.", board.fullmove_number())),
             Side::Black if words.is_empty() => {

@@ -13,6 +13,9 @@ use crate::protocol::text::is_blank;
 /// The longest line of moves, in letters.
 const LINE_WIDTH: usize = 80;
 
+/// The most words of a command in a comment that are kept together, behind its name.
+const COMMAND_WORDS: usize = 4;
+
 /// The annotations that are written behind the move, from 1 on.
 const SUFFIXES: [&str; 6] = ["!", "?", "!!", "??", "!?", "?!"];
 
@@ -121,11 +124,19 @@ impl Words {
         self.width += width;
     }
 
-    /// Adds a comment. No line begins with what readers take for something else than its words.
+    /// Adds a comment. No line begins with what readers take for something else than its words, and a command such
+    /// as `[%eval 0.35]` stays on one line.
     fn comment(&mut self, text: &str) {
         let mut pending = String::from("{ ");
+        let mut of_command = 0;
         for word in text.split(is_blank) {
-            if !word.starts_with(['%', '[', ';']) && pending != "{ " {
+            let is_in_command = of_command > 0;
+            of_command = match word {
+                _ if word.ends_with(']') => 0,
+                _ if word.starts_with("[%") => COMMAND_WORDS,
+                _ => of_command.saturating_sub(1),
+            };
+            if !is_in_command && !word.starts_with(['%', '[', ';']) && pending != "{ " {
                 self.push(&pending);
                 pending.clear();
             } else if !pending.ends_with(' ') {
