@@ -182,6 +182,10 @@ params! {
     lmr_pv = 900, 0..=2000;
     /// Late move reductions: less for a move that gives check (CPW, Late Move Reductions).
     lmr_check = 900, 0..=2000;
+    /// Late move reductions: more once replies fail high often (Stockfish, `cutoffCnt`).
+    lmr_cutoffs = 1024, 0..=3000;
+    /// The same: how many beta cutoffs one ply on are not yet often (Stockfish, `cutoffCnt`).
+    lmr_cutoffs_allowed = 2, 0..=10;
     /// Late move reductions: history that makes up one ply (CPW, Late Move Reductions).
     lmr_history_divisor = 8000, 2000..=16000;
 
@@ -212,6 +216,9 @@ params! {
     history_bonus_offset = 80, 0..=300;
     /// History: largest bonus (CPW, History Heuristic).
     history_bonus_max = 1600, 400..=3000;
+    /// History: what of the bonus a quiet move gets that no reply raised alpha against, in 128ths (Stockfish, prior
+    /// counter move).
+    history_refuting_share = 128, 0..=256;
 
     /// Order of captures: weight of the victim's value (CPW, MVV-LVA).
     victim_weight = 16, 4..=64;

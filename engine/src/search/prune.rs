@@ -309,6 +309,8 @@ pub(crate) struct Late {
     /// See [`seeks_faster_win`].
     pub(crate) seeks_faster_win: bool,
     pub(crate) history: i32,
+    /// See `Frame::cutoffs`, one ply on.
+    pub(crate) cutoffs: i32,
 }
 
 /// The depth of a late move's first search: from 1 to `depth`.
@@ -316,7 +318,8 @@ pub(crate) fn reduced_depth(depth: i32, reduction: i32, late: Late) -> i32 {
     let reduction = reduction
         - when(late.gives_check, params::lmr_check())
         - when(late.seeks_faster_win, params::hunt_relief())
-        - late.history * 1024 / params::lmr_history_divisor();
+        - late.history * 1024 / params::lmr_history_divisor()
+        + when(late.cutoffs > params::lmr_cutoffs_allowed(), params::lmr_cutoffs());
     (depth - (reduction / 1024).max(0)).clamp(1, depth.max(1))
 }
 
@@ -372,13 +375,16 @@ mod tests {
 
     #[test]
     fn what_speaks_for_a_move_deepens_it() {
-        let plain = Late { gives_check: false, seeks_faster_win: false, history: 0 };
+        let plain = Late { gives_check: false, seeks_faster_win: false, history: 0, cutoffs: 0 };
         let depth = |late: Late| reduced_depth(10, 4 * 1024, late);
         assert_eq!(depth(plain), 6);
         assert!(depth(Late { history: 16384, ..plain }) > 6);
         assert!(depth(Late { history: -16384, ..plain }) < 6);
         assert!(depth(Late { gives_check: true, ..plain }) > 6);
         assert!(depth(Late { seeks_faster_win: true, ..plain }) > 6);
+        let allowed = params::lmr_cutoffs_allowed();
+        assert_eq!(depth(Late { cutoffs: allowed, ..plain }), 6);
+        assert!(depth(Late { cutoffs: allowed + 1, ..plain }) < 6);
         for reduction in [-9000, 0, 9000, 90_000] {
             assert!((1..=10).contains(&reduced_depth(10, reduction, plain)));
         }

@@ -32,6 +32,10 @@ pub(super) struct Frame {
     pub(super) eval: Option<Score>,
     /// The piece that moved from here, and where to.
     pub(super) moved: Option<PieceTo>,
+    /// That move, if it is quiet.
+    pub(super) quiet: Option<Move>,
+    /// The beta cutoffs at this ply since the node two plies up was begun.
+    pub(super) cutoffs: i32,
     /// The move that a singular search leaves out.
     pub(super) excluded: Option<Move>,
     /// A null move is being verified here: none is tried again.
