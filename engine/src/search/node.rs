@@ -1,7 +1,7 @@
 #![doc = include_str!("TECHNIQUES.md")]
 
 use super::delay::delayed;
-use super::history::{self, PieceTo};
+use super::history::{self, Continuations};
 use super::picker::{Picker, captured_kind, is_noisy, moving};
 use super::prune::{self, Facts, Late, Others, Singularity};
 use super::see::see_ge;
@@ -66,8 +66,8 @@ struct NodeContext {
     cut_node: bool,
     /// What the node adds to the reduction of late moves, in 1024ths of a ply.
     reduction: i32,
-    /// The moves one and two plies back, for the continuation histories.
-    continuations: [Option<PieceTo>; 2],
+    /// The earlier moves that the continuation histories depend on.
+    continuations: Continuations,
 }
 
 /// A move, and what is known of it before it is searched.
