@@ -3,7 +3,7 @@
 use super::delay::delayed;
 use super::history::{self, Continuations};
 use super::picker::{Picker, captured_kind, is_noisy, moving};
-use super::prune::{self, Facts, Late, Others, Singularity};
+use super::prune::{self, Facts, HashMove, Late, Others, Singularity};
 use super::see::see_ge;
 use super::thread::{Frame, MAX_PLY, Thread};
 use super::tt::{self, Bound, TtEntry, TtView};
@@ -235,7 +235,11 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
         let continuations = self.continuation_plies(ply);
         let checks_and_pins = ChecksAndPins::given(&self.board, in_check);
         let mut picker = Picker::new(&self.board, checks_and_pins, hash_move, continuations);
-        let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
+        let hash = match picker.hash_move() {
+            None => HashMove::None,
+            Some(mv) if is_noisy(&self.board, mv) => HashMove::Noisy,
+            Some(_) => HashMove::Quiet,
+        };
         let node = NodeContext {
             facts,
             static_eval,
@@ -245,8 +249,7 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             excluded,
             ply,
             cut_node,
-            reduction: self.variation
-                + prune::node_reduction(K::PV, cut_node, improving, hash_is_noisy),
+            reduction: self.variation + prune::node_reduction(K::PV, cut_node, improving, hash),
             continuations,
         };
         loop {
@@ -588,9 +591,10 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             self.histories.update_capture(best_moving, captured, bonus);
         } else {
             self.histories.update_quiet(us, mv, best_moving, &node.continuations, bonus);
+            let malus = bonus * params::history_malus() / 128;
             for &other in &tried.quiets {
                 if let Some(moving) = moving(&self.board, other) {
-                    self.histories.update_quiet(us, other, moving, &node.continuations, -bonus);
+                    self.histories.update_quiet(us, other, moving, &node.continuations, -malus);
                 }
             }
         }

@@ -284,17 +284,25 @@ pub(crate) fn late_move_reduction(depth: i32, number: i32, quiet: bool) -> i32 {
     if quiet { params::lmr_base() + product } else { product * params::lmr_noisy_share() / 1024 }
 }
 
+/// What a node has for a hash move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum HashMove {
+    /// Nothing.
+    None,
+    /// A quiet move.
+    Quiet,
+    /// A capture or promotion.
+    Noisy,
+}
+
 /// What a node adds to the reduction of its late moves, in 1024ths of a ply. More in cut nodes, which are
-/// expected to fail high, and with a noisy hash move, as quiet ones are then rarely best.
-pub(crate) fn node_reduction(
-    pv: bool,
-    cut_node: bool,
-    improving: bool,
-    hash_is_noisy: bool,
-) -> i32 {
+/// expected to fail high, all the more without a hash move, where little is known; and with a noisy hash move, as
+/// quiet ones are then rarely best.
+pub(crate) fn node_reduction(pv: bool, cut_node: bool, improving: bool, hash: HashMove) -> i32 {
     when(cut_node, params::lmr_cut_node())
+        + when(cut_node && hash == HashMove::None, params::lmr_no_hash_move())
         + when(!improving, params::lmr_not_improving())
-        + when(hash_is_noisy, params::lmr_noisy_hash())
+        + when(hash == HashMove::Noisy, params::lmr_noisy_hash())
         - when(pv, params::lmr_pv())
 }
 
@@ -392,12 +400,15 @@ mod tests {
 
     #[test]
     fn what_speaks_for_a_node_deepens_its_late_moves() {
-        let plain = node_reduction(false, false, true, false);
+        let plain = node_reduction(false, false, true, HashMove::Quiet);
         assert_eq!(plain, 0);
-        assert!(node_reduction(true, false, true, false) < plain);
-        assert!(node_reduction(false, true, true, false) > plain);
-        assert!(node_reduction(false, false, false, false) > plain);
-        assert!(node_reduction(false, false, true, true) > plain);
+        assert!(node_reduction(true, false, true, HashMove::Quiet) < plain);
+        let cut_node = node_reduction(false, true, true, HashMove::Quiet);
+        assert!(cut_node > plain);
+        assert!(node_reduction(false, true, true, HashMove::None) > cut_node);
+        assert_eq!(node_reduction(false, false, true, HashMove::None), plain);
+        assert!(node_reduction(false, false, false, HashMove::Quiet) > plain);
+        assert!(node_reduction(false, false, true, HashMove::Noisy) > plain);
     }
 
     #[test]
