@@ -67,7 +67,7 @@ params! {
     delay_penalty = 1, 0..=3;
 
     /// Half-width of the first aspiration window, in centipawns (CPW, Aspiration Windows).
-    aspiration_delta = 16, 5..=60;
+    aspiration_delta = 12, 5..=60;
     /// The first iteration that has a window at all (CPW, Aspiration Windows).
     aspiration_depth = 5, 2..=10;
     /// What the half-width is multiplied by when the score falls outside (CPW, Aspiration Windows).
@@ -87,9 +87,9 @@ params! {
     /// Reverse futility pruning: up to this depth before the table is probed (CPW, Reverse Futility Pruning).
     rfp_early_depth = 2, 0..=12;
     /// Reverse futility pruning: margin per ply of depth (CPW, Reverse Futility Pruning).
-    rfp_margin = 75, 30..=150;
+    rfp_margin = 80, 30..=150;
     /// Reverse futility pruning: what improving takes off the margin (CPW, Reverse Futility Pruning).
-    rfp_improving = 60, 0..=150;
+    rfp_improving = 50, 0..=150;
     /// Reverse futility pruning: returns beta + (eval - beta) / this (CPW, Reverse Futility Pruning).
     rfp_surplus_divisor = 3, 1..=8;
 
@@ -115,7 +115,7 @@ params! {
     iir_depth = 4, 2..=8;
 
     /// Late move pruning: moves allowed before depth counts (CPW, Futility Pruning, move count based).
-    lmp_base = 3, 1..=8;
+    lmp_base = 4, 1..=8;
     /// Late move pruning: deepest depth (CPW, Futility Pruning, move count based).
     lmp_depth = 8, 3..=12;
     /// Late move pruning: what the number of moves is divided by where the side to move is not improving (CPW,
@@ -127,7 +127,7 @@ params! {
     /// Futility pruning: margin at depth 0 (CPW, Futility Pruning).
     futility_base = 80, 20..=250;
     /// Futility pruning: margin per ply (CPW, Futility Pruning).
-    futility_margin = 90, 30..=200;
+    futility_margin = 85, 30..=200;
 
     /// SEE pruning of quiet moves: centipawns per squared ply that may be lost (CPW, Static Exchange
     /// Evaluation).
@@ -167,26 +167,32 @@ params! {
     lmr_base = 800, 0..=2000;
     /// Late move reductions of quiet moves: divisor of log2(depth) * log2(moves), in hundredths (CPW, Late Move
     /// Reductions).
-    lmr_divisor = 440, 200..=900;
+    lmr_divisor = 395, 200..=900;
     /// Late move reductions of captures and promotions: what of the varying part they get, in 1024ths (CPW,
     /// Late Move Reductions).
     lmr_noisy_share = 683, 0..=1024;
     /// Late move reductions: more in cut nodes, in 1024ths of a ply as all that follow (CPW, Late Move
     /// Reductions).
     lmr_cut_node = 1500, 0..=3000;
+    /// Late move reductions: more in cut nodes without a hash move (CPW, Late Move Reductions).
+    lmr_no_hash_move = 700, 0..=3000;
     /// Late move reductions: more where the side to move is not improving (CPW, Late Move Reductions).
     lmr_not_improving = 500, 0..=1500;
     /// Late move reductions: more where the hash move is a capture or promotion (CPW, Late Move Reductions).
-    lmr_noisy_hash = 700, 0..=1500;
+    lmr_noisy_hash = 850, 0..=1500;
     /// Late move reductions: less on the principal variation (CPW, Late Move Reductions).
-    lmr_pv = 900, 0..=2000;
+    lmr_pv = 700, 0..=2000;
     /// Late move reductions: less for a move that gives check (CPW, Late Move Reductions).
-    lmr_check = 900, 0..=2000;
+    lmr_check = 750, 0..=2000;
+    /// Late move reductions: more once replies fail high often (Stockfish, `cutoffCnt`).
+    lmr_cutoffs = 1300, 0..=3000;
+    /// The same: how many beta cutoffs one ply on are not yet often (Stockfish, `cutoffCnt`).
+    lmr_cutoffs_allowed = 2, 0..=10;
     /// Late move reductions: history that makes up one ply (CPW, Late Move Reductions).
     lmr_history_divisor = 8000, 2000..=16000;
 
     /// Singular extension: least depth (CPW, Singular Extensions).
-    singular_depth = 7, 4..=10;
+    singular_depth = 6, 4..=10;
     /// Singular extension: by how much less deeply the hash entry may have been searched (CPW, Singular
     /// Extensions).
     singular_depth_slack = 3, 1..=6;
@@ -194,7 +200,7 @@ params! {
     /// Extensions).
     singular_depth_divisor = 2, 2..=4;
     /// Singular extension: margin per ply of depth, in 16ths of a centipawn (CPW, Singular Extensions).
-    singular_margin = 24, 8..=64;
+    singular_margin = 29, 8..=64;
     /// Singular extension: up to this many times the depth of the iteration, in plies from the root (CPW, Singular
     /// Extensions).
     singular_ply_factor = 2, 1..=8;
@@ -204,14 +210,20 @@ params! {
     singular_double_limit = 6, 0..=16;
 
     /// Delta pruning in quiescence: margin above stand pat (CPW, Delta Pruning).
-    qs_futility_margin = 150, 50..=400;
+    qs_futility_margin = 180, 50..=400;
 
     /// History: bonus per ply of depth (CPW, History Heuristic).
     history_bonus = 160, 40..=400;
     /// History: offset of the bonus (CPW, History Heuristic).
     history_bonus_offset = 80, 0..=300;
     /// History: largest bonus (CPW, History Heuristic).
-    history_bonus_max = 1600, 400..=3000;
+    history_bonus_max = 1900, 400..=3000;
+    /// History: malus of the quiet moves tried before the best one, in 128ths of its bonus (CPW, History
+    /// Heuristic).
+    history_malus = 160, 32..=512;
+    /// History: what of the bonus a quiet move gets that no reply raised alpha against, in 128ths (Stockfish, prior
+    /// counter move).
+    history_refuting_share = 128, 0..=256;
 
     /// Order of captures: weight of the victim's value (CPW, MVV-LVA).
     victim_weight = 16, 4..=64;
@@ -262,14 +274,14 @@ params! {
 
     /// Correction history: the error times depth divided by this is the bonus (CPW, Static Evaluation
     /// Correction History).
-    correction_divisor = 8, 2..=32;
+    correction_divisor = 6, 2..=32;
     /// Correction history: largest bonus; entries reach 1024 (CPW, Static Evaluation Correction History).
     correction_bonus_max = 256, 64..=1024;
     /// Correction history: weight of the pawn table, in 128ths (CPW, Static Evaluation Correction History).
-    correction_pawn_weight = 64, 0..=160;
+    correction_pawn_weight = 58, 0..=160;
     /// Correction history: weight of each non-pawn table, in 128ths (CPW, Static Evaluation Correction
     /// History).
-    correction_non_pawn_weight = 64, 0..=160;
+    correction_non_pawn_weight = 58, 0..=160;
 
     /// Exchange value of a pawn (CPW, Point Value).
     see_pawn = 100, 60..=140;

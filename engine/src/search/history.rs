@@ -48,6 +48,13 @@ impl PieceTo {
     }
 }
 
+/// How many plies back the moves are that continuation histories depend on.
+pub(crate) const CONTINUATION_PLIES: [usize; CONTINUATIONS] = [1, 2, 4];
+const CONTINUATIONS: usize = 3;
+
+/// The moves so many plies back, where there are any.
+pub(crate) type Continuations = [Option<PieceTo>; CONTINUATIONS];
+
 type ByPieceTo = [i16; PieceTo::COUNT];
 
 /// Stands for the continuation history where there was no earlier move.
@@ -57,7 +64,7 @@ static NOTHING: ByPieceTo = [0; PieceTo::COUNT];
 #[derive(Clone, Copy)]
 pub(crate) struct QuietScores<'a> {
     plain: &'a [[i16; SQUARES]; SQUARES],
-    continued: [&'a ByPieceTo; 2],
+    continued: [&'a ByPieceTo; CONTINUATIONS],
 }
 
 impl QuietScores<'_> {
@@ -65,8 +72,9 @@ impl QuietScores<'_> {
     #[inline]
     pub(crate) fn of(&self, mv: Move, moving: PieceTo) -> i32 {
         let plain = self.plain[compact(mv.from())][compact(mv.to())];
-        let [once, twice] = self.continued.map(|known| i32::from(known[moving.index()]));
-        i32::from(plain) + once + twice
+        let continued: i32 =
+            self.continued.iter().map(|known| i32::from(known[moving.index()])).sum();
+        i32::from(plain) + continued
     }
 }
 
@@ -126,12 +134,12 @@ impl Histories {
         CORRECTION_LIMIT,
     ];
 
-    /// The histories of a side's quiet moves after the moves one and two plies back.
+    /// The histories of a side's quiet moves after these moves.
     #[inline]
     pub(crate) fn quiet_scores(
         &self,
         side: Side,
-        continuations: &[Option<PieceTo>; 2],
+        continuations: &Continuations,
     ) -> QuietScores<'_> {
         QuietScores {
             plain: &self.quiet[side.index()],
@@ -153,7 +161,7 @@ impl Histories {
         side: Side,
         mv: Move,
         moving: PieceTo,
-        continuations: &[Option<PieceTo>; 2],
+        continuations: &Continuations,
         bonus: i32,
     ) {
         apply(

@@ -1,11 +1,11 @@
 #![doc = include_str!("TECHNIQUES.md")]
 
 use super::delay::delayed;
-use super::history::{self, PieceTo};
+use super::history::{self, Continuations};
 use super::picker::{Picker, captured_kind, is_noisy, moving};
-use super::prune::{self, Facts, Late, Others, Singularity};
+use super::prune::{self, Facts, HashMove, Late, Others, Singularity};
 use super::see::see_ge;
-use super::thread::{MAX_PLY, Thread};
+use super::thread::{Frame, MAX_PLY, Thread};
 use super::tt::{self, Bound, TtEntry, TtView};
 use crate::eval::Evaluator;
 use crate::keys::Keys;
@@ -66,8 +66,8 @@ struct NodeContext {
     cut_node: bool,
     /// What the node adds to the reduction of late moves, in 1024ths of a ply.
     reduction: i32,
-    /// The moves one and two plies back, for the continuation histories.
-    continuations: [Option<PieceTo>; 2],
+    /// The earlier moves that the continuation histories depend on.
+    continuations: Continuations,
 }
 
 /// A move, and what is known of it before it is searched.
@@ -171,6 +171,7 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             return raw_eval;
         }
         self.seldepth = self.seldepth.max(ply);
+        self.stack[ply + 2].cutoffs = 0;
 
         // 3. Facts. Near the horizon prune before probing: saves a cache miss.
         let facts = self.facts(depth, beta, raw_eval, ply);
@@ -234,7 +235,11 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
         let continuations = self.continuation_plies(ply);
         let checks_and_pins = ChecksAndPins::given(&self.board, in_check);
         let mut picker = Picker::new(&self.board, checks_and_pins, hash_move, continuations);
-        let hash_is_noisy = picker.hash_move().is_some_and(|mv| is_noisy(&self.board, mv));
+        let hash = match picker.hash_move() {
+            None => HashMove::None,
+            Some(mv) if is_noisy(&self.board, mv) => HashMove::Noisy,
+            Some(_) => HashMove::Quiet,
+        };
         let node = NodeContext {
             facts,
             static_eval,
@@ -244,8 +249,7 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             excluded,
             ply,
             cut_node,
-            reduction: self.variation
-                + prune::node_reduction(K::PV, cut_node, improving, hash_is_noisy),
+            reduction: self.variation + prune::node_reduction(K::PV, cut_node, improving, hash),
             continuations,
         };
         loop {
@@ -298,6 +302,7 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
                     tried.best_move = Some(mv);
                     self.update_best::<K>(mv, score, ply);
                     if score >= beta {
+                        self.stack[ply].cutoffs += 1;
                         break;
                     }
                     alpha = score;
@@ -359,6 +364,7 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             && let Some(reduction) = prune::null_move_reduction(facts)
         {
             self.stack[ply].moved = None;
+            self.stack[ply].quiet = None;
             self.stack[ply + 1].double_extensions = self.stack[ply].double_extensions;
             self.board.make_null();
             self.tt.prefetch(self.board.keys());
@@ -496,6 +502,7 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
         self.stack[ply + 1].double_extensions =
             self.stack[ply].double_extensions + i32::from(extension >= 2);
         let nodes_before = self.nodes;
+        self.stack[ply].quiet = candidate.quiet.then_some(mv);
         self.make(mv, ply);
         if prune::extends_check(alpha, depth, ply) && self.board.in_check_after_move() {
             extension = extension.max(1);
@@ -508,7 +515,8 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
         if late && (candidate.quiet || candidate.bad_noisy || !K::PV) {
             let gives_check = self.board.in_check_after_move();
             let seeks_faster_win = prune::seeks_faster_win(alpha, ply);
-            let late = Late { gives_check, seeks_faster_win, history };
+            let cutoffs = self.stack[ply + 1].cutoffs;
+            let late = Late { gives_check, seeks_faster_win, history, cutoffs };
             let reduction = candidate.reduction + node.reduction;
             let reduced = prune::reduced_depth(new_depth, reduction, late);
             score = self.search_reply::<NonPv>(null, raw_eval, reduced, ply, true);
@@ -555,6 +563,8 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
         // 10. Learn.
         if tried.best >= beta {
             self.update_histories(node, tried);
+        } else if tried.best <= alpha {
+            self.credit_last_move(node);
         }
         // With moves left out this is not the node's score.
         if node.excluded.is_some() || (K::ROOT && self.leaves_moves_out) {
@@ -581,9 +591,10 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             self.histories.update_capture(best_moving, captured, bonus);
         } else {
             self.histories.update_quiet(us, mv, best_moving, &node.continuations, bonus);
+            let malus = bonus * params::history_malus() / 128;
             for &other in &tried.quiets {
                 if let Some(moving) = moving(&self.board, other) {
-                    self.histories.update_quiet(us, other, moving, &node.continuations, -bonus);
+                    self.histories.update_quiet(us, other, moving, &node.continuations, -malus);
                 }
             }
         }
@@ -593,6 +604,18 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
                 self.histories.update_capture(moving, captured, -bonus);
             }
         }
+    }
+
+    /// Step 10, after a fail low: bonus for the quiet move that led here, as no reply refutes it.
+    fn credit_last_move(&mut self, node: &NodeContext) {
+        let Some(before) = node.ply.checked_sub(1).filter(|_| node.excluded.is_none()) else {
+            return;
+        };
+        let Frame { quiet: Some(mv), moved: Some(moved), .. } = self.stack[before] else { return };
+        let bonus = history::bonus(node.facts.depth) * params::history_refuting_share() / 128;
+        let them = self.board.side_to_move().other();
+        let continuations = self.continuation_plies(before);
+        self.histories.update_quiet(them, mv, moved, &continuations, bonus);
     }
 
     /// Step 10: correction histories learn the error of the static evaluation, if the bound proves one and

@@ -3,7 +3,7 @@
 //! Hash move, good captures and promotions, quiet moves, captures and promotions that fail SEE. Source:
 //! <https://www.chessprogramming.org/Move_Ordering>.
 
-use super::history::{Histories, PieceTo};
+use super::history::{Continuations, Histories, PieceTo};
 use super::see::{see_ge, see_value};
 use crate::board::Board;
 use crate::movegen::{self, ChecksAndPins};
@@ -76,8 +76,7 @@ pub(crate) struct Picker {
     moves: ArrayVec<Scored, MAX_MOVES>,
     bad: ArrayVec<Move, MAX_MOVES>,
     next: usize,
-    /// The moves one and two plies back.
-    continuations: [Option<PieceTo>; 2],
+    continuations: Continuations,
     checks_and_pins: ChecksAndPins,
 }
 
@@ -108,7 +107,7 @@ impl Picker {
         board: &Board,
         checks_and_pins: ChecksAndPins,
         hash_move: Option<u16>,
-        continuations: [Option<PieceTo>; 2],
+        continuations: Continuations,
     ) -> Picker {
         Picker {
             stage: Stage::Hash,
@@ -130,7 +129,7 @@ impl Picker {
         checks_and_pins: ChecksAndPins,
         hash_move: Option<u16>,
     ) -> Picker {
-        let mut picker = Picker::new(board, checks_and_pins, hash_move, [None; 2]);
+        let mut picker = Picker::new(board, checks_and_pins, hash_move, Continuations::default());
         picker.noisy_only = true;
         picker.hash_move = picker.hash_move.filter(|&mv| is_noisy(board, mv));
         picker
@@ -307,7 +306,8 @@ mod tests {
             let checks_and_pins = ChecksAndPins::new(&board);
             let legal = board.legal_moves();
             for hash_move in std::iter::once(None).chain(legal.iter().map(|mv| Some(mv.raw()))) {
-                let picker = Picker::new(&board, checks_and_pins, hash_move, [None; 2]);
+                let picker =
+                    Picker::new(&board, checks_and_pins, hash_move, Continuations::default());
                 assert_eq!(all(picker, &board, &histories), sorted(legal.to_vec()), "{fen}");
                 let noisy = legal.iter().copied().filter(|&mv| is_noisy(&board, mv));
                 let picker = Picker::noisy(&board, checks_and_pins, hash_move);
@@ -341,7 +341,8 @@ mod tests {
                 // The filter is set before the first move, or after any other.
                 for taken in 0..=legal.len() {
                     let hash_move = hash_move.map(Move::raw);
-                    let mut picker = Picker::new(&board, checks_and_pins, hash_move, [None; 2]);
+                    let mut picker =
+                        Picker::new(&board, checks_and_pins, hash_move, Continuations::default());
                     let mut handed: Vec<Move> = (0..taken)
                         .map(|_| picker.next(&board, &histories).expect("a legal move"))
                         .collect();
@@ -381,7 +382,7 @@ mod tests {
         // The rook checks on two squares, the knight discovers the bishop's check.
         let board = Board::from_fen("4k3/8/2N5/1B6/8/8/8/R3K3 w - - 0 1").unwrap();
         let checks_and_pins = ChecksAndPins::new(&board);
-        let mut picker = Picker::new(&board, checks_and_pins, None, [None; 2]);
+        let mut picker = Picker::new(&board, checks_and_pins, None, Continuations::default());
         let first = picker.next(&board, &histories);
         assert!(first.is_some_and(|mv| !is_noisy(&board, mv)));
         picker.limit_quiets(&board, QuietFilter::Checks);

@@ -284,17 +284,25 @@ pub(crate) fn late_move_reduction(depth: i32, number: i32, quiet: bool) -> i32 {
     if quiet { params::lmr_base() + product } else { product * params::lmr_noisy_share() / 1024 }
 }
 
+/// What a node has for a hash move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum HashMove {
+    /// Nothing.
+    None,
+    /// A quiet move.
+    Quiet,
+    /// A capture or promotion.
+    Noisy,
+}
+
 /// What a node adds to the reduction of its late moves, in 1024ths of a ply. More in cut nodes, which are
-/// expected to fail high, and with a noisy hash move, as quiet ones are then rarely best.
-pub(crate) fn node_reduction(
-    pv: bool,
-    cut_node: bool,
-    improving: bool,
-    hash_is_noisy: bool,
-) -> i32 {
+/// expected to fail high, all the more without a hash move, where little is known; and with a noisy hash move, as
+/// quiet ones are then rarely best.
+pub(crate) fn node_reduction(pv: bool, cut_node: bool, improving: bool, hash: HashMove) -> i32 {
     when(cut_node, params::lmr_cut_node())
+        + when(cut_node && hash == HashMove::None, params::lmr_no_hash_move())
         + when(!improving, params::lmr_not_improving())
-        + when(hash_is_noisy, params::lmr_noisy_hash())
+        + when(hash == HashMove::Noisy, params::lmr_noisy_hash())
         - when(pv, params::lmr_pv())
 }
 
@@ -309,6 +317,8 @@ pub(crate) struct Late {
     /// See [`seeks_faster_win`].
     pub(crate) seeks_faster_win: bool,
     pub(crate) history: i32,
+    /// See `Frame::cutoffs`, one ply on.
+    pub(crate) cutoffs: i32,
 }
 
 /// The depth of a late move's first search: from 1 to `depth`.
@@ -316,7 +326,8 @@ pub(crate) fn reduced_depth(depth: i32, reduction: i32, late: Late) -> i32 {
     let reduction = reduction
         - when(late.gives_check, params::lmr_check())
         - when(late.seeks_faster_win, params::hunt_relief())
-        - late.history * 1024 / params::lmr_history_divisor();
+        - late.history * 1024 / params::lmr_history_divisor()
+        + when(late.cutoffs > params::lmr_cutoffs_allowed(), params::lmr_cutoffs());
     (depth - (reduction / 1024).max(0)).clamp(1, depth.max(1))
 }
 
@@ -372,13 +383,16 @@ mod tests {
 
     #[test]
     fn what_speaks_for_a_move_deepens_it() {
-        let plain = Late { gives_check: false, seeks_faster_win: false, history: 0 };
+        let plain = Late { gives_check: false, seeks_faster_win: false, history: 0, cutoffs: 0 };
         let depth = |late: Late| reduced_depth(10, 4 * 1024, late);
         assert_eq!(depth(plain), 6);
         assert!(depth(Late { history: 16384, ..plain }) > 6);
         assert!(depth(Late { history: -16384, ..plain }) < 6);
         assert!(depth(Late { gives_check: true, ..plain }) > 6);
         assert!(depth(Late { seeks_faster_win: true, ..plain }) > 6);
+        let allowed = params::lmr_cutoffs_allowed();
+        assert_eq!(depth(Late { cutoffs: allowed, ..plain }), 6);
+        assert!(depth(Late { cutoffs: allowed + 1, ..plain }) < 6);
         for reduction in [-9000, 0, 9000, 90_000] {
             assert!((1..=10).contains(&reduced_depth(10, reduction, plain)));
         }
@@ -386,12 +400,15 @@ mod tests {
 
     #[test]
     fn what_speaks_for_a_node_deepens_its_late_moves() {
-        let plain = node_reduction(false, false, true, false);
+        let plain = node_reduction(false, false, true, HashMove::Quiet);
         assert_eq!(plain, 0);
-        assert!(node_reduction(true, false, true, false) < plain);
-        assert!(node_reduction(false, true, true, false) > plain);
-        assert!(node_reduction(false, false, false, false) > plain);
-        assert!(node_reduction(false, false, true, true) > plain);
+        assert!(node_reduction(true, false, true, HashMove::Quiet) < plain);
+        let cut_node = node_reduction(false, true, true, HashMove::Quiet);
+        assert!(cut_node > plain);
+        assert!(node_reduction(false, true, true, HashMove::None) > cut_node);
+        assert_eq!(node_reduction(false, false, true, HashMove::None), plain);
+        assert!(node_reduction(false, false, false, HashMove::Quiet) > plain);
+        assert!(node_reduction(false, false, true, HashMove::Noisy) > plain);
     }
 
     #[test]

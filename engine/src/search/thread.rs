@@ -1,6 +1,6 @@
 //! One thread's state: the board with those who follow it, the search stack, and its place among the threads.
 
-use super::history::{Histories, PieceTo};
+use super::history::{CONTINUATION_PLIES, Continuations, Histories, PieceTo};
 use super::partial_keys::PartialKeysObserver;
 use super::picker::moving;
 use super::root_lines::Found;
@@ -32,6 +32,10 @@ pub(super) struct Frame {
     pub(super) eval: Option<Score>,
     /// The piece that moved from here, and where to.
     pub(super) moved: Option<PieceTo>,
+    /// That move, if it is quiet.
+    pub(super) quiet: Option<Move>,
+    /// The beta cutoffs at this ply since the node two plies up was begun.
+    pub(super) cutoffs: i32,
     /// The move that a singular search leaves out.
     pub(super) excluded: Option<Move>,
     /// A null move is being verified here: none is tried again.
@@ -290,10 +294,10 @@ impl<'a, E: Evaluator, T: TtView> Thread<'a, E, T> {
             .any(|&kind| self.board.count(us, kind) > 0)
     }
 
-    /// The moves one and two plies back, for the continuation histories.
+    /// The earlier moves that the continuation histories depend on.
     #[inline]
-    pub(super) fn continuation_plies(&self, ply: usize) -> [Option<PieceTo>; 2] {
-        [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.stack[ply].moved))
+    pub(super) fn continuation_plies(&self, ply: usize) -> Continuations {
+        CONTINUATION_PLIES.map(|back| ply.checked_sub(back).and_then(|ply| self.stack[ply].moved))
     }
 
     /// The table's entry of a position. Near the end that the 50-move rule sets only its move: a score from
