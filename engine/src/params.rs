@@ -67,11 +67,14 @@ params! {
     delay_penalty = 1, 0..=3;
 
     /// Half-width of the first aspiration window, in centipawns (CPW, Aspiration Windows).
-    aspiration_delta = 12, 5..=60;
+    aspiration_delta = 13, 5..=60;
     /// The first iteration that has a window at all (CPW, Aspiration Windows).
     aspiration_depth = 5, 2..=10;
     /// What the half-width is multiplied by when the score falls outside (CPW, Aspiration Windows).
     aspiration_growth = 2, 2..=4;
+    /// After a score above the window the root is searched so much less deeply, a ply for each time in a row up to this
+    /// many (Stockfish, `failedHighCnt`).
+    aspiration_fail_high_plies = 2, 0..=4;
 
     /// Deterministic threads: the least depth of what they tell each other (Cairn).
     shared_depth = 2, 0..=12;
@@ -83,20 +86,20 @@ params! {
     vote_offset = 14, 1..=100;
 
     /// Reverse futility pruning: deepest depth (CPW, Reverse Futility Pruning).
-    rfp_depth = 8, 3..=12;
+    rfp_depth = 10, 3..=12;
     /// Reverse futility pruning: up to this depth before the table is probed (CPW, Reverse Futility Pruning).
     rfp_early_depth = 2, 0..=12;
     /// Reverse futility pruning: margin per ply of depth (CPW, Reverse Futility Pruning).
     rfp_margin = 80, 30..=150;
     /// Reverse futility pruning: what improving takes off the margin (CPW, Reverse Futility Pruning).
-    rfp_improving = 50, 0..=150;
+    rfp_improving = 56, 0..=150;
     /// Reverse futility pruning: returns beta + (eval - beta) / this (CPW, Reverse Futility Pruning).
     rfp_surplus_divisor = 3, 1..=8;
 
     /// Razoring: deepest depth (CPW, Razoring).
     razor_depth = 3, 1..=6;
     /// Razoring: margin per ply of depth (CPW, Razoring).
-    razor_margin = 250, 100..=500;
+    razor_margin = 235, 100..=500;
 
     /// Null move: least depth (CPW, Null Move Pruning).
     nmp_depth = 3, 2..=5;
@@ -123,7 +126,7 @@ params! {
     lmp_not_improving_divisor = 2, 1..=4;
 
     /// Futility pruning of quiet moves: deepest reduced depth (CPW, Futility Pruning).
-    futility_depth = 8, 3..=12;
+    futility_depth = 10, 3..=12;
     /// Futility pruning: margin at depth 0 (CPW, Futility Pruning).
     futility_base = 80, 20..=250;
     /// Futility pruning: margin per ply (CPW, Futility Pruning).
@@ -133,9 +136,9 @@ params! {
     /// Evaluation).
     see_quiet_margin = 20, 5..=60;
     /// SEE pruning of captures: centipawns per ply that may be lost (CPW, Static Exchange Evaluation).
-    see_capture_margin = 90, 30..=200;
+    see_capture_margin = 98, 30..=200;
     /// SEE pruning: deepest depth (CPW, Static Exchange Evaluation).
-    see_depth = 9, 3..=14;
+    see_depth = 10, 3..=14;
 
     /// History pruning: deepest reduced depth (CPW, History Leaf Pruning).
     history_prune_depth = 4, 1..=8;
@@ -150,7 +153,7 @@ params! {
 
     /// Up to this ply, decided positions disable history and SEE pruning, and reverse futility for the loser, to
     /// find faster wins (Cairn).
-    hunt_plies = 7, 0..=12;
+    hunt_plies = 6, 0..=12;
     /// The same where alpha is a mate score (Cairn).
     hunt_mate_plies = 6, 0..=16;
     /// The same: late moves are reduced less by this, in 1024ths of a ply (Cairn).
@@ -177,19 +180,19 @@ params! {
     /// Late move reductions: more in cut nodes without a hash move (CPW, Late Move Reductions).
     lmr_no_hash_move = 700, 0..=3000;
     /// Late move reductions: more where the side to move is not improving (CPW, Late Move Reductions).
-    lmr_not_improving = 500, 0..=1500;
+    lmr_not_improving = 620, 0..=1500;
     /// Late move reductions: more where the hash move is a capture or promotion (CPW, Late Move Reductions).
     lmr_noisy_hash = 850, 0..=1500;
     /// Late move reductions: less on the principal variation (CPW, Late Move Reductions).
     lmr_pv = 700, 0..=2000;
     /// Late move reductions: less for a move that gives check (CPW, Late Move Reductions).
-    lmr_check = 750, 0..=2000;
+    lmr_check = 830, 0..=2000;
     /// Late move reductions: more once replies fail high often (Stockfish, `cutoffCnt`).
     lmr_cutoffs = 1300, 0..=3000;
     /// The same: how many beta cutoffs one ply on are not yet often (Stockfish, `cutoffCnt`).
     lmr_cutoffs_allowed = 2, 0..=10;
     /// Late move reductions: history that makes up one ply (CPW, Late Move Reductions).
-    lmr_history_divisor = 8000, 2000..=16000;
+    lmr_history_divisor = 9000, 2000..=16000;
 
     /// Singular extension: least depth (CPW, Singular Extensions).
     singular_depth = 6, 4..=10;
@@ -205,7 +208,9 @@ params! {
     /// Extensions).
     singular_ply_factor = 2, 1..=8;
     /// Double extension: how far the others have to fail low (CPW, Singular Extensions).
-    singular_double_margin = 20, 0..=60;
+    singular_double_margin = 15, 0..=60;
+    /// Triple extension: how far the others have to fail low (Stockfish).
+    singular_triple_margin = 100, 20..=400;
     /// Double extension: how many a line may have (CPW, Singular Extensions).
     singular_double_limit = 6, 0..=16;
 
@@ -220,13 +225,13 @@ params! {
     history_bonus_max = 1900, 400..=3000;
     /// History: malus of the quiet moves tried before the best one, in 128ths of its bonus (CPW, History
     /// Heuristic).
-    history_malus = 160, 32..=512;
+    history_malus = 190, 32..=512;
     /// History: what of the bonus a quiet move gets that no reply raised alpha against, in 128ths (Stockfish, prior
     /// counter move).
     history_refuting_share = 128, 0..=256;
 
     /// Order of captures: weight of the victim's value (CPW, MVV-LVA).
-    victim_weight = 16, 4..=64;
+    victim_weight = 19, 4..=64;
     /// Order of captures: divisor of the capture history (CPW, History Heuristic).
     capture_history_divisor = 32, 8..=128;
 
@@ -276,7 +281,7 @@ params! {
     /// Correction History).
     correction_divisor = 6, 2..=32;
     /// Correction history: largest bonus; entries reach 1024 (CPW, Static Evaluation Correction History).
-    correction_bonus_max = 256, 64..=1024;
+    correction_bonus_max = 220, 64..=1024;
     /// Correction history: weight of the pawn table, in 128ths (CPW, Static Evaluation Correction History).
     correction_pawn_weight = 58, 0..=160;
     /// Correction history: weight of each non-pawn table, in 128ths (CPW, Static Evaluation Correction

@@ -123,15 +123,19 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
             }
             _ => Window::FULL,
         };
+        // After a fail high a shallower search tells as well whether it holds: saves time.
+        let mut less = 0;
         loop {
             self.thread.clear_pv();
-            let score = self.thread.search_node::<Root>(window, depth, 0, false);
+            let reduced = (depth - less).max(1);
+            let score = self.thread.search_node::<Root>(window, reduced, 0, false);
             if self.thread.stopped {
                 return score;
             }
             delta *= params::aspiration_growth();
             if score <= window.alpha {
                 self.failed_high = None;
+                less = 0;
                 // Fail low: no move raised alpha, so report the line of the last iteration.
                 let pv = last.map_or(&[][..], |best| &best.pv);
                 let line = self.line(score, depth, pv);
@@ -140,6 +144,9 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
                 window.alpha =
                     if is_proved(score) { -INFINITY } else { (score - delta).max(-INFINITY) };
             } else if score >= window.beta {
+                if !is_proved(score) {
+                    less = (less + 1).min(params::aspiration_fail_high_plies());
+                }
                 let best = self.line(score, depth, self.thread.pv());
                 self.tell(number, &best, Bound::Lower, listener);
                 // A fail-high mate score has no line that shows the mate: fall back to the bound.

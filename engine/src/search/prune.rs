@@ -224,7 +224,9 @@ pub(crate) fn singularity(
 ) -> Singularity {
     if others.score < test.beta {
         let clearly = others.score < test.beta - params::singular_double_margin();
-        Singularity::Extend(1 + i32::from(clearly && others.may_double))
+        let by_far = others.score < test.beta - params::singular_triple_margin();
+        let more = i32::from(clearly) + i32::from(clearly && by_far);
+        Singularity::Extend(1 + if others.may_double { more } else { 0 })
     } else if test.beta >= facts.beta && !others.pv {
         // More than one move beats beta.
         Singularity::Cut(test.beta)

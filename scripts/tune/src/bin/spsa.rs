@@ -4,11 +4,15 @@
 //! ```text
 //! spsa tune STATE.csv [--pairs N] [--nodes N] [--seed N] [--threads N] [--rate PERMILL] [--only NAME,...]
 //! spsa duel NAME=VALUE,... [--pairs N] [--nodes N] [--seed N] [--threads N]
+//! spsa screen NAME=VALUE[+NAME=VALUE...],... [--pairs N] [--nodes N] [--seed N] [--threads N]
 //! ```
 //!
 //! `STATE.csv` holds how many pairs were played and what the parameters have come to; a run that was
 //! broken off goes on from there. `duel` plays the given values, which may be out of their range,
 //! against those of the source: what is a number worth, or the technique that it turns off?
+//! `screen` measures many changes at once: in each pair of games a random half of them is one side's, the
+//! others are the other side's. So each game counts for every change, among random others; what they do
+//! to each other averages out. Source: <https://en.wikipedia.org/wiki/Factorial_experiment>.
 //! Parameters belong to a whole process, so the games are played by processes of this program.
 //!
 //! Built with `cargo build --release -p tune --features spsa`; run it from the repository's root, as the
@@ -280,6 +284,7 @@ fn tune(file: &str, options: Options) -> Result<()> {
 }
 
 /// How a match stands.
+#[derive(Default)]
 struct Tally {
     begun: u64,
     /// Pairs by the points of the side that is looked at, in half points from 0 to 4.
@@ -289,6 +294,14 @@ struct Tally {
 }
 
 impl Tally {
+    /// Counts a pair by its results for the side that is looked at: 1, 0 or -1 each.
+    fn add(&mut self, results: [i32; 2]) {
+        self.pairs[(2 + results[0] + results[1]) as usize] += 1;
+        for result in results {
+            self.games[(1 + result) as usize] += 1;
+        }
+    }
+
     /// Elo difference and its 95 % error, from the spread of the pairs.
     fn elo(&self) -> (f64, f64) {
         let count = f64::from(self.pairs.iter().sum::<u32>());
@@ -313,7 +326,7 @@ fn duel(settings: &str, options: &Options) -> Result<()> {
         ours.push(value.parse()?);
         theirs.push(param.with_context(|| format!("there is no parameter '{name}'"))?.default);
     }
-    let tally = Mutex::new(Tally { begun: 0, pairs: [0; 5], games: [0; 3] });
+    let tally = Mutex::new(Tally::default());
     let next = |tally: &mut Tally| {
         tally.begun += 1;
         let number = options.seed << 20 | tally.begun;
@@ -321,10 +334,7 @@ fn duel(settings: &str, options: &Options) -> Result<()> {
         (tally.begun <= options.pairs).then_some(pair)
     };
     let take = |tally: &mut Tally, _: &Pair, results: [i32; 2]| {
-        tally.pairs[(2 + results[0] + results[1]) as usize] += 1;
-        for result in results {
-            tally.games[(1 + result) as usize] += 1;
-        }
+        tally.add(results);
         Ok(())
     };
     play_all((options.threads, options.nodes), &names.join(","), &tally, next, take)?;
@@ -332,6 +342,68 @@ fn duel(settings: &str, options: &Options) -> Result<()> {
     let ([losses, draws, wins], (elo, error)) = (tally.games, tally.elo());
     println!("{settings}: {wins}-{draws}-{losses} (W-D-L), {elo:+.1} +- {error:.1}");
     Ok(())
+}
+
+/// A change that is screened, and how its sides did.
+struct Change {
+    text: String,
+    /// Which of the parameters it sets, and to what.
+    values: Vec<(usize, i32)>,
+    tally: Tally,
+}
+
+/// Plays `settings` as `screen` does, and tells after every 100 pairs what each change is worth.
+fn screen(settings: &str, options: &Options) -> Result<()> {
+    let mut params: Vec<&Param> = Vec::new();
+    let mut changes = Vec::new();
+    for text in settings.split(',') {
+        let mut values = Vec::new();
+        for setting in text.split('+') {
+            let (name, value) = setting.split_once('=').context("NAME=VALUE[+NAME=VALUE],...")?;
+            let param = params::ALL.iter().find(|param| param.name == name);
+            let param = param.with_context(|| format!("there is no parameter '{name}'"))?;
+            if params.iter().any(|other| other.name == name) {
+                bail!("'{name}' is in two changes");
+            }
+            values.push((params.len(), value.parse()?));
+            params.push(param);
+        }
+        changes.push(Change { text: text.to_owned(), values, tally: Tally::default() });
+    }
+    let names = params.iter().map(|param| param.name).collect::<Vec<_>>().join(",");
+    let defaults: Vec<i32> = params.iter().map(|param| param.default).collect();
+    let state = Mutex::new((0, changes));
+    let next = |(begun, changes): &mut (u64, Vec<Change>)| {
+        *begun += 1;
+        let number = options.seed << 20 | *begun;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(number.rotate_right(20));
+        let mut pair =
+            Pair { number, values: [defaults.clone(), defaults.clone()], signs: Vec::new() };
+        for change in changes {
+            let side = (random.next_u64() >> 63) as usize;
+            for &(index, value) in &change.values {
+                pair.values[side][index] = value;
+            }
+            pair.signs.push(if side == 0 { 1.0 } else { -1.0 });
+        }
+        (*begun <= options.pairs).then_some(pair)
+    };
+    let take = |(_, changes): &mut (u64, Vec<Change>), pair: &Pair, results: [i32; 2]| {
+        for (change, &sign) in changes.iter_mut().zip(&pair.signs) {
+            let results = if sign > 0.0 { results } else { results.map(|result| -result) };
+            change.tally.add(results);
+        }
+        let done: u32 = changes.first().map_or(0, |change| change.tally.pairs.iter().sum());
+        if done.is_multiple_of(100) || u64::from(done) == options.pairs {
+            println!("{done} of {} pairs", options.pairs);
+            for change in changes {
+                let (elo, error) = change.tally.elo();
+                println!("{elo:+6.1} +- {error:.1}  {}", change.text);
+            }
+        }
+        Ok(())
+    };
+    play_all((options.threads, options.nodes), &names, &state, next, take)
 }
 
 fn set(params: &[&Param], values: &[i32]) {
@@ -401,6 +473,9 @@ fn main() -> Result<()> {
         ["play", nodes, names] => play(nodes.parse()?, names),
         ["tune", file, ref rest @ ..] => tune(file, Options::parse(rest)?),
         ["duel", settings, ref rest @ ..] => duel(settings, &Options::parse(rest)?),
-        _ => bail!("usage: spsa tune STATE.csv ... | spsa duel NAME=VALUE,... ..."),
+        ["screen", settings, ref rest @ ..] => screen(settings, &Options::parse(rest)?),
+        _ => bail!(
+            "usage: spsa tune STATE.csv ... | spsa duel NAME=VALUE,... ... | spsa screen NAME=VALUE,... ..."
+        ),
     }
 }
