@@ -1,8 +1,8 @@
 //! Annotated games as a page to look at: one file that asks for nothing else.
 //!
 //! All that is there to read is in the page without its script: the graph, the moves, the boards of the key moments.
-//! With it a board follows the moves. The text of PGN is other people's: it goes into the page through [`escaped`], and
-//! into the data of the script through [`json_text`].
+//! With it a board follows the moves. The text of PGN is other people's: it goes into the page through `escaped`, and
+//! into the data of the script through `json_text`.
 
 use std::fmt::Write as _;
 

@@ -2,7 +2,7 @@
 //!
 //! Behind each move of the main line stands `[%eval 0.35]` or `[%eval #-3]`, as Lichess writes scores, and
 //! `[%wdl 180 650 170]`, the chances in permill, all from white. A move with a mark gets its annotation (NAG), a
-//! comment and one variation. The comments begin with [`SIGNATURE`], so that annotating again replaces what was
+//! comment and one variation. The comments begin with `SIGNATURE`, so that annotating again replaces what was
 //! found before. Everything else that stood there is kept, but for scores, chances and the annotations 1 to 6.
 
 use std::mem;

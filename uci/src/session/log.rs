@@ -151,11 +151,6 @@ impl Log {
         self.write(Instant::now(), Mark::Fact, text);
     }
 
-    /// Logs that a file was loaded because of an option.
-    pub fn loaded(&self, option: &str, checksum: Checksum) {
-        self.fact(&format!("{LOADED} {option}{IS}{checksum}"));
-    }
-
     /// Logs what the file of the option `Hash File` was used for, or that it was of no use.
     pub fn hash_file(&self, action: HashAction, checksum: Option<Checksum>) {
         let verb = match action {
