@@ -78,8 +78,8 @@ params! {
 
     /// Deterministic threads: the least depth of what they tell each other (Cairn).
     shared_depth = 2, 0..=12;
-    /// Deterministic helpers: late moves are reduced by so much more or less than the leader does it, in 1024ths of a ply (CPW,
-    /// Lazy SMP).
+    /// Deterministic helpers: late moves are reduced by so much more or less than the leader does it, in 1024ths of
+    /// a ply (CPW, Lazy SMP).
     helper_variation = 64, 0..=512;
     /// Vote of the threads: a line with the worst score of all votes with this times its depth, in centipawns
     /// (CPW, Lazy SMP).
@@ -226,9 +226,9 @@ params! {
     /// History: malus of the quiet moves tried before the best one, in 128ths of its bonus (CPW, History
     /// Heuristic).
     history_malus = 190, 32..=512;
-    /// History: what of the bonus a quiet move gets that no reply raised alpha against, in 128ths (Stockfish, prior
-    /// counter move).
-    history_refuting_share = 128, 0..=256;
+    /// History: bonus of the quiet move that led to a fail low, as no reply refutes it, in 128ths of the bonus for a
+    /// beta cutoff (Stockfish, prior counter move).
+    history_unrefuted_share = 128, 0..=256;
 
     /// Order of captures: weight of the victim's value (CPW, MVV-LVA).
     victim_weight = 19, 4..=64;

@@ -123,7 +123,8 @@ impl<'a, E: Evaluator, T: TtView> Deepening<'a, E, T> {
             }
             _ => Window::FULL,
         };
-        // After a fail high a shallower search tells as well whether it holds: saves time.
+        // After a fail high the root is searched less deeply, which costs less; its line is told with the
+        // iteration's depth all the same.
         let mut less = 0;
         loop {
             self.thread.clear_pv();

@@ -612,7 +612,7 @@ impl<E: Evaluator, T: TtView> Thread<'_, E, T> {
             return;
         };
         let Frame { quiet: Some(mv), moved: Some(moved), .. } = self.stack[before] else { return };
-        let bonus = history::bonus(node.facts.depth) * params::history_refuting_share() / 128;
+        let bonus = history::bonus(node.facts.depth) * params::history_unrefuted_share() / 128;
         let them = self.board.side_to_move().other();
         let continuations = self.continuation_plies(before);
         self.histories.update_quiet(them, mv, moved, &continuations, bonus);
