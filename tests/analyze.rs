@@ -1,50 +1,18 @@
 //! `cairn analyze`: records that depend on nothing but their position, whatever breaks them off.
 
 mod schema;
+mod subcommand;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use cairn::report::record::SCHEMA;
 use schema::check;
 use serde_json::Value;
+use subcommand::{Subcommand, errors, file};
 
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
-    command.arg("analyze").args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn analyze(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("the program starts")
-}
-
-/// The standard output of an analysis that goes well.
-fn analysed(arguments: &[&str]) -> String {
-    let output = analyze(arguments);
-    assert_eq!((output.status.code(), &*errors(&output)), (Some(0), ""), "{arguments:?}");
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// An empty folder of its own for each test.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("analyze").join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("a folder");
-    path
-}
-
-fn file(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> String {
-    let path = folder.join(name);
-    fs::write(&path, text).expect("a file");
-    path.to_str().expect("UTF-8").to_owned()
-}
+const ANALYZE: Subcommand = Subcommand("analyze");
 
 fn records(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -68,18 +36,18 @@ const GAMES: &str = "[White \"Ann, A\"]\n[Black \"Bob\"]\n\n1. e4 e5 2. Nf3 Nc6 
 
 #[test]
 fn records_keep_to_the_schema() {
-    let folder = folder("schema");
+    let folder = ANALYZE.folder("schema");
     let positions = file(&folder, "a.epd", POSITIONS);
     let games = file(&folder, "b.pgn", GAMES);
     let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
-    assert_eq!(analysed(&["--schema"]), SCHEMA);
+    assert_eq!(ANALYZE.told(&["--schema"]), SCHEMA);
     let limits = ["--nodes", "2000", "--multipv", "3", &positions];
-    let mut text = analysed(&limits);
-    let output = analyze(&["--depth", "2", "--format", "jsonl", &games]);
+    let mut text = ANALYZE.told(&limits);
+    let output = ANALYZE.run(&["--depth", "2", "--format", "jsonl", &games]);
     assert_eq!(output.status.code(), Some(1));
     text.push_str(&String::from_utf8_lossy(&output.stdout));
     // It has remarks on positions without moves.
-    let output = analyze(&["--nodes", "500", "--option", "Style=MicroMax", &positions]);
+    let output = ANALYZE.run(&["--nodes", "500", "--option", "Style=MicroMax", &positions]);
     assert_eq!(output.status.code(), Some(0));
     text.push_str(&String::from_utf8_lossy(&output.stdout));
     let records = records(&text);
@@ -108,11 +76,11 @@ fn records_keep_to_the_schema() {
 
 #[test]
 fn records_depend_on_their_positions_alone() {
-    let folder = folder("alone");
+    let folder = ANALYZE.folder("alone");
     let path = file(&folder, "a.epd", POSITIONS);
     for format in ["jsonl", "csv", "epd", "text"] {
         let run = |more: &[&str]| {
-            analysed(
+            ANALYZE.told(
                 &[&["--nodes", "3000", "--multipv", "2", "--format", format, &path], more].concat(),
             )
         };
@@ -130,21 +98,21 @@ fn records_depend_on_their_positions_alone() {
             .collect();
         let mut merging = vec!["--merge"];
         merging.extend(parts.iter().map(String::as_str));
-        assert_eq!(analysed(&merging), whole);
+        assert_eq!(ANALYZE.told(&merging), whole);
         if format != "epd" {
             merging[1..].reverse();
-            assert_eq!(analysed(&merging), whole, "in any order");
-            let output = analyze(&["--merge", &parts[0], &parts[2]]);
+            assert_eq!(ANALYZE.told(&merging), whole, "in any order");
+            let output = ANALYZE.run(&["--merge", &parts[0], &parts[2]]);
             assert_eq!(output.status.code(), Some(1));
             assert!(errors(&output).contains("position 1 is missing"), "{}", errors(&output));
-            let output = analyze(&["--merge", &parts[0], &parts[0]]);
+            let output = ANALYZE.run(&["--merge", &parts[0], &parts[0]]);
             assert!(errors(&output).contains("position 0 is there twice"), "{}", errors(&output));
         }
     }
     let lines: Vec<&str> = POSITIONS.lines().collect();
     let alone = file(&folder, "alone.epd", lines[1]);
-    let mut expected = records(&analysed(&["--nodes", "3000", &path]))[1].clone();
-    let mut found = records(&analysed(&["--nodes", "3000", &alone]))[0].clone();
+    let mut expected = records(&ANALYZE.told(&["--nodes", "3000", &path]))[1].clone();
+    let mut found = records(&ANALYZE.told(&["--nodes", "3000", &alone]))[0].clone();
     for record in [&mut expected, &mut found] {
         record["index"] = 0.into();
         record["source"] = Value::Null;
@@ -154,13 +122,13 @@ fn records_depend_on_their_positions_alone() {
 
 #[test]
 fn other_limits_do_not_go_together() {
-    let folder = folder("limits");
+    let folder = ANALYZE.folder("limits");
     let path = file(&folder, "a.epd", POSITIONS);
     let part = |shard, nodes, name| {
-        file(&folder, name, analysed(&["--shard", shard, "--nodes", nodes, &path]))
+        file(&folder, name, ANALYZE.told(&["--shard", shard, "--nodes", nodes, &path]))
     };
     let parts = [part("0/2", "300", "0"), part("1/2", "400", "1")];
-    let output = analyze(&["--merge", &parts[0], &parts[1]]);
+    let output = ANALYZE.run(&["--merge", &parts[0], &parts[1]]);
     assert_eq!(output.status.code(), Some(1));
     assert!(errors(&output).contains("nodes 400"), "{}", errors(&output));
     let before = fs::read(&parts[0]).expect("a file");
@@ -169,7 +137,7 @@ fn other_limits_do_not_go_together() {
         &["--nodes", "301", "--shard", "0/2"],
         &["--nodes", "300", "--shard", "0/2", "--format", "csv"],
     ] {
-        let output = analyze(&[arguments, &["--resume", &parts[0], &path]].concat());
+        let output = ANALYZE.run(&[arguments, &["--resume", &parts[0], &path]].concat());
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         assert_eq!(fs::read(&parts[0]).expect("a file"), before, "{arguments:?}");
     }
@@ -182,12 +150,12 @@ fn tables() -> String {
 
 #[test]
 fn results_of_other_settings_are_not_gone_on_with() {
-    let folder = folder("settings");
+    let folder = ANALYZE.folder("settings");
     let path = file(&folder, "a.epd", POSITIONS);
     let with_tables = format!("SyzygyPath={}", tables());
     for format in ["jsonl", "csv", "epd"] {
         let form = ["--format", format, &path];
-        let whole = analysed(&[&form[..], &["--nodes", "300"]].concat());
+        let whole = ANALYZE.told(&[&form[..], &["--nodes", "300"]].concat());
         let lines: Vec<&str> = whole.split_inclusive('\n').collect();
         let half = lines[..lines.len() / 2].concat();
         for (arguments, reason) in [
@@ -196,15 +164,17 @@ fn results_of_other_settings_are_not_gone_on_with() {
             (&["--nodes", "300", "--option", &with_tables], ", tables "),
         ] {
             let out = file(&folder, "out", &half);
-            let output = analyze(&[&form[..], arguments, &["--resume", &out]].concat());
+            let output = ANALYZE.run(&[&form[..], arguments, &["--resume", &out]].concat());
             assert_eq!(output.status.code(), Some(1), "{format} {arguments:?}");
             assert!(errors(&output).contains(reason), "{}", errors(&output));
             assert_eq!(fs::read_to_string(&out).expect("a file"), half, "{format} {arguments:?}");
         }
-        let other = analyze(&[&form[..], &["--nodes", "301", "--shard", "1/2"]].concat()).stdout;
-        let first = analyze(&[&form[..], &["--nodes", "300", "--shard", "0/2"]].concat()).stdout;
+        let other =
+            ANALYZE.run(&[&form[..], &["--nodes", "301", "--shard", "1/2"]].concat()).stdout;
+        let first =
+            ANALYZE.run(&[&form[..], &["--nodes", "300", "--shard", "0/2"]].concat()).stdout;
         let parts = [file(&folder, "0", first), file(&folder, "1", other)];
-        let output = analyze(&["--merge", &parts[0], &parts[1]]);
+        let output = ANALYZE.run(&["--merge", &parts[0], &parts[1]]);
         assert_eq!(output.status.code(), Some(1), "{format}");
         assert!(errors(&output).contains("nodes 301"), "{}", errors(&output));
     }
@@ -212,7 +182,7 @@ fn results_of_other_settings_are_not_gone_on_with() {
 
 #[test]
 fn endgame_tables_are_in_the_records() {
-    let folder = folder("tables");
+    let folder = ANALYZE.folder("tables");
     let ending = "8/8/8/3k4/8/8/8/R3K3 w - - 0 1\n8/8/8/3k4/8/8/8/R3K3 b - - 7 9\n\
                   8/8/8/3k4/8/8/4P3/R3K3 w - - 0 1\n8/8/8/8/8/8/8/R3K2k w Q - 0 1\n\
                   8/8/8/3k4/8/8/8/3BK3 w - - 0 1\n";
@@ -220,7 +190,7 @@ fn endgame_tables_are_in_the_records() {
     let option = format!("SyzygyPath={}", tables());
     let limits = ["--nodes", "500", "--option", &option, &path];
     let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
-    let output = analyze(&limits);
+    let output = ANALYZE.run(&limits);
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     let told = records(&String::from_utf8_lossy(&output.stdout));
     for record in &told {
@@ -234,19 +204,20 @@ fn endgame_tables_are_in_the_records() {
     assert!(field(1, "/tablebase/dtz").as_i64().is_some_and(|distance| distance < -10));
     assert_eq!((field(2, "/tablebase"), field(3, "/tablebase")), (Value::Null, Value::Null));
     assert_eq!((field(4, "/tablebase/wdl"), field(4, "/tablebase/dtz")), ("draw".into(), 0.into()));
-    let text = analyze(&[&limits[..], &["--format", "text"]].concat()).stdout;
+    let text = ANALYZE.run(&[&limits[..], &["--format", "text"]].concat()).stdout;
     let text = String::from_utf8_lossy(&text);
     assert!(text.contains("  endgame tables: win for the side to move, distance to"), "{text}");
-    let csv = analyze(&[&limits[..], &["--format", "csv"]].concat()).stdout;
+    let csv = ANALYZE.run(&[&limits[..], &["--format", "csv"]].concat()).stdout;
     assert!(String::from_utf8_lossy(&csv).contains(",win,"));
-    let without = records(&analysed(&["--nodes", "500", &path]));
+    let without = records(&ANALYZE.told(&["--nodes", "500", &path]));
     assert!(without.iter().all(|record| record["tablebase"].is_null()));
     assert!(without.iter().all(|record| record["tables"].is_null()));
 }
 
 #[test]
 fn results_come_as_they_are_ready() {
-    let mut child = command(&["--nodes", "100", "--jobs", "3", "-"])
+    let mut child = ANALYZE
+        .command(&["--nodes", "100", "--jobs", "3", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -266,14 +237,14 @@ fn results_come_as_they_are_ready() {
 
 #[test]
 fn what_was_broken_off_goes_on() {
-    let folder = folder("resume");
+    let folder = ANALYZE.folder("resume");
     let path = file(&folder, "a.epd", POSITIONS);
     for format in ["jsonl", "csv", "epd"] {
         let limits = ["--nodes", "1000", "--format", format, &path];
-        let whole = analysed(&limits);
+        let whole = ANALYZE.told(&limits);
         for cut in [0, 1, 17, whole.len() / 3, whole.len() / 2, whole.len() - 1, whole.len()] {
             let out = file(&folder, "out", &whole[..cut]);
-            let output = analyze(&[&limits[..], &["--resume", &out]].concat());
+            let output = ANALYZE.run(&[&limits[..], &["--resume", &out]].concat());
             // The beginning of a line of EPD could be of a suite.
             if format == "epd" && (1..20).contains(&cut) {
                 assert_eq!(output.status.code(), Some(1), "{cut}");
@@ -285,7 +256,7 @@ fn what_was_broken_off_goes_on() {
             assert_eq!(fs::read_to_string(&out).expect("a file"), whole, "{format} {cut}");
         }
         let more = file(&folder, "more", whole.clone() + whole.lines().last().unwrap_or("") + "\n");
-        let output = analyze(&[&limits[..], &["--resume", &more]].concat());
+        let output = ANALYZE.run(&[&limits[..], &["--resume", &more]].concat());
         assert_eq!(output.status.code(), Some(1));
         assert!(errors(&output).contains("more positions"), "{}", errors(&output));
     }
@@ -294,19 +265,20 @@ fn what_was_broken_off_goes_on() {
         let suite = file(&folder, "suite.epd", suite);
         let before = fs::read(&suite).expect("a file");
         for input in [&path, &suite] {
-            let output = analyze(&["--nodes", "100", "--format", "epd", "--resume", &suite, input]);
+            let output =
+                ANALYZE.run(&["--nodes", "100", "--format", "epd", "--resume", &suite, input]);
             assert_ne!(output.status.code(), Some(0), "{input}");
             assert_eq!(fs::read(&suite).expect("a file"), before, "{input}");
         }
     }
     let new = folder.join("new");
-    analysed(&["--nodes", "100", &path, "--resume", new.to_str().expect("UTF-8")]);
+    ANALYZE.told(&["--nodes", "100", &path, "--resume", new.to_str().expect("UTF-8")]);
     assert_eq!(fs::read_to_string(new).expect("a file").lines().count(), 9);
 }
 
 #[test]
 fn other_files_are_never_overwritten() {
-    let folder = folder("others");
+    let folder = ANALYZE.folder("others");
     let path = file(&folder, "a.epd", POSITIONS);
     for (text, format) in [
         ("my diary", "jsonl"),
@@ -317,7 +289,7 @@ fn other_files_are_never_overwritten() {
         ("{\"key\": \"of something else\"}\n", "jsonl"),
     ] {
         let diary = file(&folder, "diary", text);
-        let output = analyze(&["--resume", &diary, "--format", format, &path, "--nodes", "10"]);
+        let output = ANALYZE.run(&["--resume", &diary, "--format", format, &path, "--nodes", "10"]);
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert_eq!(fs::read_to_string(&diary).expect("a file"), text);
     }
@@ -325,22 +297,22 @@ fn other_files_are_never_overwritten() {
 
 #[test]
 fn forms_for_people_and_tables() {
-    let folder = folder("forms");
+    let folder = ANALYZE.folder("forms");
     let path = file(&folder, "a.epd", POSITIONS);
-    let text = analysed(&["--nodes", "1000", "--format", "text", &path]);
+    let text = ANALYZE.told(&["--nodes", "1000", "--format", "text", &path]);
     assert!(text.contains("  k3r3/8/8/8/8/8/5PPP/6K1 b - - 0 1\n"), "{text}");
     assert!(text.contains("  white mates in 1  depth 58  Re8#\n"), "{text}");
     assert!(text.contains("  black mates in 1  depth 58  Re1#\n"), "{text}");
     assert!(text.contains("checkmate, white wins"), "{text}");
-    let epd = analysed(&["--nodes", "1000", "--format", "epd", &path]);
+    let epd = ANALYZE.told(&["--nodes", "1000", "--format", "epd", &path]);
     let lines: Vec<&str> = epd.lines().collect();
     assert!(lines[1].contains("; id \"middle, game\";") && !lines[1].contains("bm Nxg6; id"));
     let found = " bm Re8#; ce 32766; dm 1; pv Re8#; origin \"Cairn ";
     assert!(lines[2].contains(found), "{}", lines[2]);
     assert!(lines[3].ends_with("hmvc 5; fmvn 60;"), "{}", lines[3]);
     let again = file(&folder, "again.epd", &epd);
-    assert_eq!(analysed(&["--nodes", "1000", "--format", "epd", &again]), epd);
-    let csv = analysed(&["--nodes", "1000", "--format", "csv", &path]);
+    assert_eq!(ANALYZE.told(&["--nodes", "1000", "--format", "epd", &again]), epd);
+    let csv = ANALYZE.told(&["--nodes", "1000", "--format", "csv", &path]);
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 10);
     assert!(lines[2].contains("\"middle, game\""), "{}", lines[2]);
@@ -349,10 +321,10 @@ fn forms_for_people_and_tables() {
 
 #[test]
 fn positions_of_games_are_chosen() {
-    let folder = folder("chosen");
+    let folder = ANALYZE.folder("chosen");
     let games = file(&folder, "games.txt", GAMES);
     let plies = |arguments: &[&str]| -> Vec<(u64, u64)> {
-        let output = analyze(&[arguments, &["--nodes", "10", &games]].concat());
+        let output = ANALYZE.run(&[arguments, &["--nodes", "10", &games]].concat());
         let number = |value: &Value, name: &str| value["source"][name].as_u64().unwrap_or(u64::MAX);
         records(&String::from_utf8_lossy(&output.stdout))
             .iter()
@@ -367,11 +339,11 @@ fn positions_of_games_are_chosen() {
 
 #[test]
 fn bad_input_is_told_and_the_rest_analysed() {
-    let folder = folder("bad");
+    let folder = ANALYZE.folder("bad");
     let nowhere = folder.join("nowhere").to_str().expect("UTF-8").to_owned();
     let told = |name: &str, text: &[u8]| {
         let path = file(&folder, name, text);
-        let output = analyze(&["--nodes", "10", &path]);
+        let output = ANALYZE.run(&["--nodes", "10", &path]);
         assert_eq!(output.status.code(), Some(1), "{name}");
         let records = String::from_utf8_lossy(&output.stdout).lines().count();
         (records, errors(&output).replace(&path, "FILE"))
@@ -392,10 +364,10 @@ fn bad_input_is_told_and_the_rest_analysed() {
     let noise: Vec<u8> = binary.iter().map(|byte| byte | 1).collect();
     assert_eq!(told("d", &noise).0, 0);
     assert_eq!(told("d.pgn", &noise).0, 0);
-    let output = analyze(&["--nodes", "10", &nowhere]);
+    let output = ANALYZE.run(&["--nodes", "10", &nowhere]);
     assert_eq!(output.status.code(), Some(1));
     assert!(errors(&output).contains("cannot open"), "{}", errors(&output));
-    let output = analyze(&["--nodes", "10", folder.to_str().expect("UTF-8")]);
+    let output = ANALYZE.run(&["--nodes", "10", folder.to_str().expect("UTF-8")]);
     assert_eq!(output.status.code(), Some(1));
     for arguments in [
         &["--shard", "4/4"][..],
@@ -410,23 +382,26 @@ fn bad_input_is_told_and_the_rest_analysed() {
         &["--merge", "--shard", "0/2"],
         &["--jobs", "0"],
     ] {
-        assert_eq!(analyze(arguments).status.code(), Some(2), "{arguments:?}");
+        assert_eq!(ANALYZE.run(arguments).status.code(), Some(2), "{arguments:?}");
     }
 }
 
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
-    let folder = folder("unwritable");
+    let folder = ANALYZE.folder("unwritable");
     let path = file(&folder, "a.epd", POSITIONS);
     let nowhere = folder.join("no/such/out").to_str().expect("UTF-8").to_owned();
-    let output = analyze(&["--nodes", "10", &path, "--resume", &nowhere]);
+    let output = ANALYZE.run(&["--nodes", "10", &path, "--resume", &nowhere]);
     assert_eq!(output.status.code(), Some(1));
     assert!(errors(&output).contains("cannot open"), "{}", errors(&output));
     if let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") {
-        let output =
-            command(&["--nodes", "10", &path]).stdout(full).output().expect("the program starts");
+        let output = ANALYZE
+            .command(&["--nodes", "10", &path])
+            .stdout(full)
+            .output()
+            .expect("the program starts");
         assert_eq!(output.status.code(), Some(1));
-        let output = analyze(&["--nodes", "10", &path, "--resume", "/dev/full"]);
+        let output = ANALYZE.run(&["--nodes", "10", &path, "--resume", "/dev/full"]);
         assert_eq!(output.status.code(), Some(1));
     }
 }
@@ -434,7 +409,7 @@ fn output_that_cannot_be_written_is_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_that_cannot_be_had_is_told_once() {
-    let folder = folder("memory");
+    let folder = ANALYZE.folder("memory");
     let path = file(&folder, "a.epd", POSITIONS);
     let script = format!(
         "ulimit -v 1500000; exec '{}' analyze --nodes 10 --hash 4000 --jobs 2 '{path}'",
@@ -449,7 +424,8 @@ fn memory_that_cannot_be_had_is_told_once() {
 
 /// Starts an analysis of many positions and waits for its first line.
 fn under_way(arguments: &[&str], stdout: Stdio, input: &str) -> Child {
-    let mut child = command(arguments)
+    let mut child = ANALYZE
+        .command(arguments)
         .stdin(Stdio::piped())
         .stdout(stdout)
         .spawn()
@@ -473,12 +449,13 @@ fn a_reader_that_has_seen_enough_ends_it_without_an_error() {
 #[cfg(unix)]
 #[test]
 fn whatever_kills_it_leaves_whole_lines_to_go_on_with() {
-    let folder = folder("killed");
+    let folder = ANALYZE.folder("killed");
     let path = file(&folder, "a.epd", POSITIONS);
     let limits = ["--nodes", "40000", &path];
-    let whole = analysed(&limits);
+    let whole = ANALYZE.told(&limits);
     let out = folder.join("out");
-    let mut child = command(&limits)
+    let mut child = ANALYZE
+        .command(&limits)
         .stdout(fs::File::create(&out).expect("a file"))
         .spawn()
         .expect("the program starts");
@@ -493,6 +470,6 @@ fn whatever_kills_it_leaves_whole_lines_to_go_on_with() {
     let text = fs::read_to_string(&out).expect("a file");
     assert!(text.ends_with('\n') && whole.starts_with(&text), "{text}");
     let out = out.to_str().expect("UTF-8");
-    analysed(&[&limits[..], &["--resume", out]].concat());
+    ANALYZE.told(&[&limits[..], &["--resume", out]].concat());
     assert_eq!(fs::read_to_string(out).expect("a file"), whole);
 }

@@ -1,46 +1,16 @@
 //! `cairn annotate`: games judged alike by any number of jobs, whole whatever happens, and pages that are safe.
 
+mod subcommand;
+
 use std::fs;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 
 use cairn::report::pgn::{Game, Reader};
+use subcommand::{Subcommand, errors, file};
 
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
-    command.arg("annotate").args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn annotate(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("the program starts")
-}
-
-/// The standard output of annotations that go well.
-fn annotated(arguments: &[&str]) -> String {
-    let output = annotate(arguments);
-    assert_eq!((output.status.code(), &*errors(&output)), (Some(0), ""), "{arguments:?}");
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// An empty folder of its own for each test.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annotate").join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("a folder");
-    path
-}
-
-fn file(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> String {
-    let path = folder.join(name);
-    fs::write(&path, text).expect("a file");
-    path.to_str().expect("UTF-8").to_owned()
-}
+const ANNOTATE: Subcommand = Subcommand("annotate");
 
 fn games(text: &str) -> Vec<Game> {
     Reader::new(text.as_bytes()).map(|entry| entry.expect("a game").game).collect()
@@ -72,21 +42,21 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn any_number_of_jobs_finds_the_same() {
-    let folder = folder("jobs");
+    let folder = ANNOTATE.folder("jobs");
     let path = file(&folder, "a.pgn", [LONG, MATE, SET_UP, LONG].concat());
     let run = |jobs: &str| {
         let html = folder.join(format!("{jobs}.html"));
         let html = html.to_str().expect("UTF-8");
-        let text = annotated(&with(&["--jobs", jobs, "--html", html, &path]));
+        let text = ANNOTATE.told(&with(&["--jobs", jobs, "--html", html, &path]));
         (text, fs::read_to_string(html).expect("a page"))
     };
     let one = run("1");
     assert_eq!(run("3"), one);
     let output = folder.join("out.pgn");
     let output = output.to_str().expect("UTF-8");
-    assert_eq!(annotated(&with(&["--output", output, &path])), "");
+    assert_eq!(ANNOTATE.told(&with(&["--output", output, &path])), "");
     assert_eq!(fs::read_to_string(output).expect("the games"), one.0);
-    assert_eq!(annotated(&with(&[output])), one.0, "again");
+    assert_eq!(ANNOTATE.told(&with(&[output])), one.0, "again");
     assert!(!one.1.contains("\u{fffd}"));
     let names: Vec<String> = fs::read_dir(&folder)
         .expect("a folder")
@@ -97,9 +67,9 @@ fn any_number_of_jobs_finds_the_same() {
 
 #[test]
 fn games_keep_what_they_had_and_get_what_was_found() {
-    let folder = folder("found");
+    let folder = ANNOTATE.folder("found");
     let path = file(&folder, "a.pgn", [LONG, MATE, SET_UP].concat());
-    let text = annotated(&with(&[&path]));
+    let text = ANNOTATE.told(&with(&[&path]));
     let words = flat(&text);
     let games = games(&text);
     assert_eq!(games.len(), 5);
@@ -130,14 +100,14 @@ fn games_keep_what_they_had_and_get_what_was_found() {
 
 #[test]
 fn other_peoples_text_stays_text() {
-    let folder = folder("evil");
+    let folder = ANNOTATE.folder("evil");
     let evil = "</script><script>alert(1)</script>";
     let game = format!(
         "[White \"{evil}\"]\n[Black \"<b>&\\\"'\"]\n[Event \"{evil}\"]\n[WhiteElo \"<i>\"]\n\n1. e4 {{{evil}}} e5 *\n\n"
     );
     let path = file(&folder, "a.pgn", format!("{game}{game}"));
     let html = folder.join("a.html");
-    annotated(&with(&["--html", html.to_str().expect("UTF-8"), &path]));
+    ANNOTATE.told(&with(&["--html", html.to_str().expect("UTF-8"), &path]));
     let page = fs::read_to_string(html).expect("a page");
     assert!(!page.contains("<script>alert") && !page.contains("<i>)") && !page.contains("<b>&"));
     assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;"));
@@ -148,10 +118,10 @@ fn other_peoples_text_stays_text() {
 
 #[test]
 fn a_page_is_small() {
-    let folder = folder("small");
+    let folder = ANNOTATE.folder("small");
     let path = file(&folder, "a.pgn", LONG);
     let html = folder.join("a.html");
-    annotated(&with(&["--html", html.to_str().expect("UTF-8"), &path]));
+    ANNOTATE.told(&with(&["--html", html.to_str().expect("UTF-8"), &path]));
     let page = fs::read_to_string(html).expect("a page");
     assert!(page.len() < 150_000, "{}", page.len());
     assert!(page.contains("<title>Ann – Bob</title>") && !page.contains("class=\"index\""));
@@ -161,10 +131,10 @@ fn a_page_is_small() {
 
 #[test]
 fn what_is_broken_is_told_and_the_rest_annotated() {
-    let folder = folder("broken");
+    let folder = ANNOTATE.folder("broken");
     let broken = "[White \"X\"]\n\n1. e4 e5 2. Ke3 *\n\n";
     let path = file(&folder, "a.pgn", [MATE, broken, MATE].concat());
-    let output = annotate(&with(&[&path]));
+    let output = ANNOTATE.run(&with(&[&path]));
     assert_eq!(output.status.code(), Some(1));
     let told = errors(&output);
     assert!(told.contains("Ke3") && told.contains("game 2 is skipped"), "{told}");
@@ -176,19 +146,19 @@ fn what_is_broken_is_told_and_the_rest_annotated() {
     ] {
         let path = file(&folder, name, text);
         let html = folder.join("none.html");
-        let output = annotate(&with(&[&path, "--html", html.to_str().expect("UTF-8")]));
+        let output = ANNOTATE.run(&with(&[&path, "--html", html.to_str().expect("UTF-8")]));
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{name}");
         assert!(errors(&output).contains(expected), "{name}: {}", errors(&output));
         assert!(!html.exists());
     }
-    let output = annotate(&with(&["/nowhere/a.pgn"]));
+    let output = ANNOTATE.run(&with(&["/nowhere/a.pgn"]));
     assert_eq!(output.status.code(), Some(1));
     assert!(errors(&output).contains("cannot open /nowhere/a.pgn"));
 }
 
 #[test]
 fn what_is_read_is_never_overwritten() {
-    let folder = folder("same");
+    let folder = ANNOTATE.folder("same");
     let path = file(&folder, "a.pgn", MATE);
     let other = folder.join("b.pgn");
     let other = other.to_str().expect("UTF-8");
@@ -201,13 +171,13 @@ fn what_is_read_is_never_overwritten() {
         vec![&*path, "--option", "nothing"],
         vec![&*path, "--nodes", "0"],
     ] {
-        let output = annotate(&wrong);
+        let output = ANNOTATE.run(&wrong);
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
     }
     assert_eq!(fs::read_to_string(&path).expect("the game"), MATE);
     assert!(!Path::new(other).exists());
     for wrong in [["--output", "/nowhere/a"], ["--html", "/nowhere/a"]] {
-        let output = annotate(&with(&[&[&*path][..], &wrong].concat()));
+        let output = ANNOTATE.run(&with(&[&[&*path][..], &wrong].concat()));
         assert_eq!(output.status.code(), Some(1), "{wrong:?}");
         assert!(errors(&output).contains("cannot write /nowhere/a"), "{}", errors(&output));
     }
@@ -216,26 +186,28 @@ fn what_is_read_is_never_overwritten() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_told() {
-    let folder = folder("full");
+    let folder = ANNOTATE.folder("full");
     let path = file(&folder, "a.pgn", MATE);
     for option in ["--output", "--html"] {
-        let output = annotate(&with(&[&path, option, "/dev/full"]));
+        let output = ANNOTATE.run(&with(&[&path, option, "/dev/full"]));
         assert_eq!(output.status.code(), Some(1), "{option}");
         assert!(errors(&output).contains("cannot write /dev/full"), "{}", errors(&output));
     }
     let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
-    let output = command(&with(&[&path])).stdout(full).output().expect("the program starts");
+    let output =
+        ANNOTATE.command(&with(&[&path])).stdout(full).output().expect("the program starts");
     assert_eq!(output.status.code(), Some(1));
     assert!(Path::new("/dev/full").exists());
 }
 
 #[test]
 fn a_reader_that_leaves_is_no_error_and_the_page_is_made() {
-    let folder = folder("closed");
+    let folder = ANNOTATE.folder("closed");
     let path = file(&folder, "a.pgn", MATE.repeat(3));
     let html = folder.join("a.html");
     for more in [vec![], vec!["--html", html.to_str().expect("UTF-8")]] {
-        let mut child = command(&with(&[&[&*path][..], &more].concat()))
+        let mut child = ANNOTATE
+            .command(&with(&[&[&*path][..], &more].concat()))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -250,23 +222,24 @@ fn a_reader_that_leaves_is_no_error_and_the_page_is_made() {
 
 #[test]
 fn a_kill_leaves_whole_games() {
-    let folder = folder("killed");
+    let folder = ANNOTATE.folder("killed");
     let path = file(&folder, "a.pgn", [MATE, LONG, LONG, LONG].concat());
     let output = folder.join("out.pgn");
     let html = folder.join("a.html");
-    let mut child = command(&[
-        "--nodes",
-        "20000",
-        "--jobs",
-        "1",
-        "--output",
-        output.to_str().expect("UTF-8"),
-        "--html",
-        html.to_str().expect("UTF-8"),
-        &path,
-    ])
-    .spawn()
-    .expect("the program starts");
+    let mut child = ANNOTATE
+        .command(&[
+            "--nodes",
+            "20000",
+            "--jobs",
+            "1",
+            "--output",
+            output.to_str().expect("UTF-8"),
+            "--html",
+            html.to_str().expect("UTF-8"),
+            &path,
+        ])
+        .spawn()
+        .expect("the program starts");
     while fs::read(&output).map_or(true, |text| text.is_empty()) {
         assert!(child.try_wait().expect("a process").is_none(), "it ended too early");
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -281,7 +254,8 @@ fn a_kill_leaves_whole_games() {
 
 #[test]
 fn standard_input_is_read() {
-    let mut child = command(&with(&[]))
+    let mut child = ANNOTATE
+        .command(&with(&[]))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

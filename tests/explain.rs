@@ -1,15 +1,19 @@
 //! `cairn explain`: the same words for the same position, and each of them true.
 
 mod schema;
+mod subcommand;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use cairn::report::explain::{REFUTED, SCHEMA};
 use cairn_engine::board::Board;
 use schema::check;
 use serde_json::Value;
+use subcommand::Subcommand;
+
+const EXPLAIN: Subcommand = Subcommand("explain");
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -23,25 +27,8 @@ const IN_CHECK: &str = "4k3/8/8/8/8/8/4r3/4K3 w - - 0 1";
 
 const CHESS960: &str = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9";
 
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
-    command.arg("explain").args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("the program starts")
-}
-
-fn explained(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!((output.status.code(), &*errors), (Some(0), ""), "{arguments:?}");
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
-
 fn json(arguments: &[&str]) -> Value {
-    let text = explained(&[&["--format", "json"], arguments].concat());
+    let text = EXPLAIN.told(&[&["--format", "json"], arguments].concat());
     let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
     let value = serde_json::from_str(&text).expect("JSON");
     check(&value, &schema, &schema, "explanation");
@@ -54,7 +41,7 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a Vec<Value> {
 
 #[test]
 fn every_move_has_its_place_and_a_legal_line() {
-    assert_eq!(explained(&["--schema"]), SCHEMA);
+    assert_eq!(EXPLAIN.told(&["--schema"]), SCHEMA);
     for fen in [START, FOOL, HANGING, IN_CHECK, CHESS960] {
         let told = json(&["--nodes", "3000", fen]);
         let board = Board::from_fen(fen).expect("a position");
@@ -125,12 +112,14 @@ fn what_is_threatened_and_lost_is_told() {
     assert_eq!(told["why_not"][0]["reason"], reason.as_str());
     assert_eq!(told["why_not"][0]["parts_at"], Value::Null);
 
-    let text = explained(&["--nodes", "5000", HANGING]);
+    let text = EXPLAIN.told(&["--nodes", "5000", HANGING]);
     assert!(text.contains("If white passed: 1... cxd5"), "{text}");
     assert!(text.contains("refuted by cxd5: 1. Ke2 cxd5"), "{text}");
-    let text = explained(&["--nodes", "5000", "--why-not", "e1e2", HANGING]);
+    let text = EXPLAIN.told(&["--nodes", "5000", "--why-not", "e1e2", HANGING]);
     assert!(text.contains("\nWhy not Ke2?\n") && !text.contains("sees"), "{text}");
-    assert!(explained(&["--nodes", "100", IN_CHECK]).contains("white is in check and cannot pass"));
+    assert!(
+        EXPLAIN.told(&["--nodes", "100", IN_CHECK]).contains("white is in check and cannot pass")
+    );
 }
 
 #[test]
@@ -138,7 +127,7 @@ fn an_explanation_depends_on_nothing_but_its_position() {
     for format in ["text", "json"] {
         let explain = |jobs: &str| {
             let limits = ["--format", format, "--nodes", "1000", "--why-not", "a4"];
-            explained(&[&limits[..], &["--jobs", jobs, CHESS960]].concat())
+            EXPLAIN.told(&[&limits[..], &["--jobs", jobs, CHESS960]].concat())
         };
         let alone = explain("1");
         assert_eq!(explain("3"), alone);
@@ -159,7 +148,7 @@ fn a_game_that_is_over_is_told_to_be() {
         let told = json(&[fen]);
         assert_eq!(told["ending"], ending);
         assert!(list(&told, "moves").is_empty() && told["threat"].is_null());
-        assert!(explained(&[fen]).contains(words), "{}", explained(&[fen]));
+        assert!(EXPLAIN.told(&[fen]).contains(words), "{}", EXPLAIN.told(&[fen]));
     }
     // The side to move passes, and the other one has no move.
     let told = json(&["--nodes", "100", "7k/8/6Q1/8/8/8/8/K7 w - - 0 1"]);
@@ -170,7 +159,7 @@ fn a_game_that_is_over_is_told_to_be() {
 fn endgame_tables_are_asked() {
     let option = format!("SyzygyPath={}/../tests/data/syzygy", env!("CARGO_MANIFEST_DIR"));
     let fen = "8/8/8/8/8/1k6/8/R3K3 w - - 0 1";
-    let output = run(&["--nodes", "500", "--option", &option, "--format", "json", fen]);
+    let output = EXPLAIN.run(&["--nodes", "500", "--option", &option, "--format", "json", fen]);
     let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
     check(&told, &schema, &schema, "explanation");
@@ -200,7 +189,7 @@ fn bad_arguments_are_refused_with_the_reason() {
         (&["--option", "Hash"], "NAME=VALUE"),
         (&["--format", "csv"], "--format"),
     ] {
-        let output = run(arguments);
+        let output = EXPLAIN.run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
         assert!(errors.contains(reason), "{errors}");
@@ -211,10 +200,12 @@ fn bad_arguments_are_refused_with_the_reason() {
 #[test]
 fn output_that_nobody_takes_ends_it() {
     if let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") {
-        let output = command(&["--nodes", "10"]).stdout(full).output().expect("the program starts");
+        let output =
+            EXPLAIN.command(&["--nodes", "10"]).stdout(full).output().expect("the program starts");
         assert_eq!(output.status.code(), Some(1));
     }
-    let mut child = command(&["--nodes", "100000000", "--jobs", "2"])
+    let mut child = EXPLAIN
+        .command(&["--nodes", "100000000", "--jobs", "2"])
         .stdout(Stdio::piped())
         .spawn()
         .expect("the program starts");
@@ -224,7 +215,8 @@ fn output_that_nobody_takes_ends_it() {
     }
     let ended = child.wait().expect("an end");
     assert!(cfg!(not(unix)) || ended.code() == Some(0), "{ended}");
-    let mut child = command(&["--nodes", "10"]).stdout(Stdio::piped()).spawn().expect("a start");
+    let mut child =
+        EXPLAIN.command(&["--nodes", "10"]).stdout(Stdio::piped()).spawn().expect("a start");
     let mut line = String::new();
     let output = child.stdout.take().expect("an output");
     BufReader::new(output).read_line(&mut line).expect("a line");

@@ -1,7 +1,9 @@
 //! Games on disk: made by any number of threads, broken off anywhere, damaged, merged and counted.
 
+mod subcommand;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,19 +16,14 @@ use cairn::games::stats::Statistics;
 use cairn_engine::eval::Damping;
 use cairn_engine::selfplay::format2::{HEADER_LENGTH, Header};
 use cairn_engine::selfplay::{Game, Ply, Record, Settings};
+use subcommand::Subcommand;
+
+const DATAGEN: Subcommand = Subcommand("datagen");
 
 /// Larger than any set here.
 const ONE_PART: u64 = 1 << 20;
 /// So that a few short games make several parts.
 const SMALL_PART: u64 = 300;
-
-/// An empty folder of its own for each test.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("games").join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("a folder");
-    path
-}
 
 fn header(first: u32) -> Header {
     let settings = Settings { seed: 5, nodes: 20, longest_game: 12, ..Settings::default() };
@@ -90,7 +87,7 @@ fn go_on(path: &Path, games: &[(u32, Game)], part_bytes: u64) -> anyhow::Result<
 
 #[test]
 fn any_number_of_threads_makes_the_same_bytes() {
-    let folder = folder("threads");
+    let folder = DATAGEN.folder("threads");
     let [one, three] = ["one", "three"].map(|name| folder.join(name));
     play(&one, 0, 20, 1, SMALL_PART);
     play(&three, 0, 20, 3, SMALL_PART);
@@ -104,7 +101,7 @@ fn any_number_of_threads_makes_the_same_bytes() {
 
 #[test]
 fn a_set_broken_off_at_any_byte_comes_out_the_same() {
-    let path = folder("broken off").join("set");
+    let path = DATAGEN.folder("broken off").join("set");
     play(&path, 0, 8, 1, SMALL_PART);
     let whole = parts(&path);
     let games = read_all(&path);
@@ -132,7 +129,7 @@ fn a_set_broken_off_at_any_byte_comes_out_the_same() {
 
 #[test]
 fn a_tail_of_zeros_is_no_game() {
-    let path = folder("zeros").join("set");
+    let path = DATAGEN.folder("zeros").join("set");
     play(&path, 0, 3, 1, ONE_PART);
     let whole = fs::read(&path).expect("games");
     fs::write(&path, [&whole, &[0; 400][..]].concat()).expect("a file");
@@ -149,7 +146,7 @@ fn a_tail_of_zeros_is_no_game() {
 
 #[test]
 fn a_flipped_byte_is_told_with_its_place_or_does_no_harm() {
-    let path = folder("flipped").join("set");
+    let path = DATAGEN.folder("flipped").join("set");
     let name = path.display().to_string();
     play(&path, 0, 4, 1, ONE_PART);
     let whole = fs::read(&path).expect("games");
@@ -185,7 +182,7 @@ fn a_flipped_byte_is_told_with_its_place_or_does_no_harm() {
 
 #[test]
 fn only_one_process_writes_a_set() {
-    let path = folder("locked").join("set");
+    let path = DATAGEN.folder("locked").join("set");
     let (first, _) = open(&path, ONE_PART).expect("it is free");
     assert!(error_of(open(&path, ONE_PART)).contains("is being written by another process"));
     let output = cairn(&["datagen", path.to_str().unwrap(), "--games", "1"]);
@@ -197,7 +194,7 @@ fn only_one_process_writes_a_set() {
 
 #[test]
 fn what_is_no_regular_file_is_refused() {
-    let folder = folder("irregular");
+    let folder = DATAGEN.folder("irregular");
     let mut paths = vec![folder.clone()];
     if cfg!(unix) {
         let fifo = folder.join("fifo");
@@ -215,7 +212,7 @@ fn what_is_no_regular_file_is_refused() {
 
 #[test]
 fn other_settings_other_ranges_and_other_files_are_refused() {
-    let folder = folder("others");
+    let folder = DATAGEN.folder("others");
     let path = folder.join("set");
     play(&path, 0, 2, 1, ONE_PART);
     let before = fs::read(&path).expect("games");
@@ -247,7 +244,7 @@ fn other_settings_other_ranges_and_other_files_are_refused() {
 
 #[test]
 fn parts_of_a_range_merge_into_what_one_run_makes() {
-    let folder = folder("merge");
+    let folder = DATAGEN.folder("merge");
     let [one, low, middle, high] = ["one", "low", "middle", "high"].map(|name| folder.join(name));
     play(&one, 10, 12, 1, SMALL_PART);
     play(&low, 10, 5, 2, ONE_PART);
@@ -296,7 +293,7 @@ fn parts_of_a_range_merge_into_what_one_run_makes() {
 
 #[test]
 fn statistics_count_every_position_once() {
-    let path = folder("stats").join("set");
+    let path = DATAGEN.folder("stats").join("set");
     play(&path, 0, 10, 1, ONE_PART);
     let mut statistics = Statistics::new(1200);
     statistics.add_file(&path).expect("games");
@@ -315,7 +312,7 @@ fn statistics_count_every_position_once() {
 
 #[test]
 fn an_illegal_move_is_told_and_the_moves_before_it_count() {
-    let path = folder("illegal").join("set");
+    let path = DATAGEN.folder("illegal").join("set");
     play(&path, 0, 1, 1, ONE_PART);
     let (_, mut game) = read_all(&path).remove(0);
     let positions = game.plies.len() as u64;
@@ -344,7 +341,7 @@ const QUICK: [&str; 6] = ["--nodes", "50", "--longest-game", "20", "--seed", "3"
 
 #[test]
 fn the_command_makes_merges_and_counts() {
-    let folder = folder("command");
+    let folder = DATAGEN.folder("command");
     let path = |name: &str| folder.join(name).to_str().expect("plain").to_owned();
     let datagen = |arguments: &[&str]| {
         let output = cairn(&[&["datagen"], arguments].concat());
@@ -412,7 +409,7 @@ fn the_command_makes_merges_and_counts() {
 
 #[test]
 fn a_set_without_its_first_part_is_left_as_it_is() {
-    let path = folder("headless").join("set");
+    let path = DATAGEN.folder("headless").join("set");
     play(&path, 0, 8, 1, SMALL_PART);
     let whole = parts(&path);
     fs::remove_file(&path).expect("the first part");
@@ -431,7 +428,7 @@ fn games_that_are_missing_are_counted_in_words() {
 
 #[test]
 fn a_process_that_is_killed_loses_no_game_that_it_has_written() {
-    let folder = folder("killed");
+    let folder = DATAGEN.folder("killed");
     let [killed, whole] = ["killed", "whole"].map(|name| folder.join(name));
     let command = |path: &Path, games: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
@@ -462,7 +459,7 @@ fn a_process_that_is_killed_loses_no_game_that_it_has_written() {
 #[cfg(unix)]
 #[test]
 fn a_set_that_does_not_fit_on_the_disk_is_gone_on_with_later() {
-    let folder = folder("full");
+    let folder = DATAGEN.folder("full");
     let [full, whole] = ["full", "whole"].map(|name| folder.join(name));
     let arguments = |path: &Path| -> Vec<String> {
         let path = path.to_str().expect("plain");
