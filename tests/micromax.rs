@@ -4,6 +4,8 @@
 #[path = "micromax/reference.rs"]
 mod reference;
 
+use std::thread;
+
 use cairn_engine::board::Board;
 use cairn_engine::search::Limits;
 use cairn_engine::search::micromax::{self, Iteration, MicroMax};
@@ -188,9 +190,17 @@ fn same(found: &[Iteration], expected: &[reference::Iteration], what: &str) {
 
 #[test]
 fn random_positions_agree_with_the_transcription() {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(32);
+    thread::scope(|scope| {
+        for seed in 0..4 {
+            scope.spawn(move || random_games_agree(seed, 15));
+        }
+    });
+}
+
+fn random_games_agree(seed: u64, games: u32) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut engine = MicroMax::new(HASH_MIB).unwrap();
-    for game in 0..60 {
+    for game in 0..games {
         let mut board = Board::startpos();
         for ply in 0..160 {
             let moves = board.legal_moves();
@@ -204,7 +214,7 @@ fn random_positions_agree_with_the_transcription() {
             }
             let fen = raw_fen(&board);
             let fresh = Board::from_fen(&fen).unwrap();
-            let what = format!("game {game} ply {ply}: {fen}");
+            let what = format!("seed {seed} game {game} ply {ply}: {fen}");
             let hash = random.next_u64() % 2 == 0;
             let depth = 3 + (random.next_u64() % 3) as u32;
             let expected = reference::search(&fen, None, depth, 0, hash);

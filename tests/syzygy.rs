@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use cairn_engine::board::{Board, GameEnd};
 use cairn_engine::moves::Move;
@@ -96,9 +97,9 @@ fn every_position_of_three_pieces_agrees_with_another_prober() {
     // With all checks of the debug build only some of them.
     let step = if cfg!(debug_assertions) { 97 } else { 1 };
     let piece = |letter| Piece::from_letter(letter).expect("a letter");
-    let mut number = 0u32;
-    let mut checked = 0;
-    for third in Piece::all().filter(|piece| piece.kind() != Kind::King) {
+    let check = |third| {
+        let mut number = 0u32;
+        let mut checked = 0;
         for (a, b) in Square::all().flat_map(|a| Square::all().map(move |b| (a, b))) {
             for c in Square::all().filter(|&c| a != b && a != c && b != c) {
                 for side in Side::ALL {
@@ -114,7 +115,13 @@ fn every_position_of_three_pieces_agrees_with_another_prober() {
                 }
             }
         }
-    }
+        checked
+    };
+    let thirds = Piece::all().filter(|piece| piece.kind() != Kind::King);
+    let checked: u32 = thread::scope(|scope| {
+        let threads: Vec<_> = thirds.map(|third| scope.spawn(move || check(third))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("agreement")).sum()
+    });
     assert!(checked > 3_000_000 / step, "{checked}");
     assert!(tables.complaints().is_empty());
 }

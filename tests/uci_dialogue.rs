@@ -4,6 +4,7 @@ mod uci_driver;
 
 use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use uci_driver::{Engine, PATIENCE};
@@ -187,6 +188,16 @@ fn unread(lines: &str) -> (Child, ChildStdin) {
     (child, input)
 }
 
+/// Tries all cases at once: they wait more than they compute.
+fn side_by_side<T: Send, const N: usize>(cases: [T; N], attempt: impl Fn(T) + Sync) {
+    let attempt = &attempt;
+    thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(move || attempt(case));
+        }
+    });
+}
+
 /// Waits for a program to end by itself.
 fn assert_ends(mut child: Child, why: &str) {
     let until = Instant::now() + PATIENCE;
@@ -195,7 +206,7 @@ fn assert_ends(mut child: Child, why: &str) {
             let _ = child.kill();
             panic!("the program does not end: {why}");
         }
-        std::thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -526,7 +537,7 @@ fn long_commands_obey_stop() {
 
 #[test]
 fn long_commands_end_with_the_program() {
-    for command in LONG {
+    side_by_side(LONG, |command| {
         let mut engine = Engine::start();
         engine.send(command);
         engine.send(command);
@@ -538,7 +549,7 @@ fn long_commands_end_with_the_program() {
         let (child, input) = unread(&format!("{command}\n"));
         drop(input);
         assert_ends(child, command);
-    }
+    });
 }
 
 #[test]
@@ -790,13 +801,13 @@ fn word_behind<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 
 #[test]
 fn a_long_search_shows_that_it_goes_on_and_ends_with_an_exact_line() {
-    for (style, lines) in [("MicroMax", 8), ("Cairn", 1), ("Cairn", 8)] {
+    side_by_side([("MicroMax", 8), ("Cairn", 1), ("Cairn", 8)], |(style, lines)| {
         let mut engine = Engine::start();
         engine.send(&format!("setoption name Style value {style}"));
         engine.send(&format!("setoption name MultiPV value {lines}"));
         engine.send(BUSY);
         engine.send("go infinite");
-        std::thread::sleep(Duration::from_millis(4300));
+        thread::sleep(Duration::from_millis(4300));
         engine.send("stop");
         let output = engine.read_until("bestmove");
         let is_status = |line: &&String| line.contains(" nodes ") && !line.contains(" score ");
@@ -817,14 +828,14 @@ fn a_long_search_shows_that_it_goes_on_and_ends_with_an_exact_line() {
         assert!(!last.contains("bound"), "{last}");
         let shown = output.iter().rfind(|line| line.contains(" multipv 1 ")).expect("a line");
         assert_eq!(word_behind(shown, "pv"), Some(best), "{output:#?}");
-    }
+    });
 }
 
 #[test]
 fn the_move_under_way_is_told_late_and_seldom() {
-    let mut engine = Engine::start();
-    engine.send("setoption name Style value Cairn");
-    for (chess960, castling) in [("false", "e1g1"), ("true", "e1h1")] {
+    side_by_side([("false", "e1g1"), ("true", "e1h1")], |(chess960, castling)| {
+        let mut engine = Engine::start();
+        engine.send("setoption name Style value Cairn");
         engine.send(&format!("setoption name UCI_Chess960 value {chess960}"));
         engine.send(BUSY);
         engine.send(&format!("go movetime 4200 searchmoves {castling}"));
@@ -840,11 +851,11 @@ fn the_move_under_way_is_told_late_and_seldom() {
             let time = word_behind(&output[at + 1], "time").and_then(|time| time.parse().ok());
             assert!(time.is_some_and(|time: u64| time >= 3000), "{output:#?}");
         }
-    }
-    // A quick search says nothing of the kind.
-    engine.send("go movetime 300");
-    let output = engine.read_until("bestmove");
-    assert!(!output.iter().any(|line| line.contains("currmove") || line.contains("bound")));
+        // A quick search says nothing of the kind.
+        engine.send("go movetime 300");
+        let output = engine.read_until("bestmove");
+        assert!(!output.iter().any(|line| line.contains("currmove") || line.contains("bound")));
+    });
 }
 
 #[test]
