@@ -42,16 +42,22 @@ mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 threads=${2:-2}
 
-# generation  player  trainer  games  settings of the games  settings of the training
-# Player and trainer are commits, or "here" for the working tree. The player plays with the network of the
-# generation before, that of generation 1 with square tables. A network learns from the games of all generations
-# up to its own.
+# set  player  trainer  since  games  settings of the games : settings of the training
+# Player and trainer are commits, or "here" for the working tree. The player plays with the last network, at first
+# with square tables. A network learns from all games from set SINCE on; where LAST stands in the settings it begins
+# with the weights of the last network. A set without settings of a training only adds games, one without games
+# only trains. The number of a set is the generation of its network.
 if [ "$small" ]; then
-    generations="1 here here 500 --nodes 100 --seed 1 : --hidden 16 --epochs 20 --batch 64 --lr 0.001 --validation-share 0.1
-2 here here 200 --nodes 100 --seed 2 : --hidden 16 --epochs 20 --batch 64 --lr 0.001 --validation-share 0.1"
+    sets="1 here here 1 500 --nodes 100 --seed 1 : --hidden 16 --epochs 20 --batch 64 --lr 0.001 --validation-share 0.1
+2a here - - 50 --nodes 50 --seed 2 :
+2 here here 2a 200 --nodes 100 --seed 3 : --hidden 16 --epochs 20 --batch 64 --lr 0.001 --validation-share 0.1
+3 - here 2a - : --from LAST --hidden 16 --epochs 5 --batch 64 --lr 0.0002 --result-start 0.25 --result-end 0.25 --validation-share 0.1"
 else
-    generations="1 64e5033e398cdf0719ba30def8ff5bcb7c23db07 784bfa6f6445f4644523e844ebc3caf41e11d734 75125 --nodes 1500 --seed 20261122 : --hidden 128 --epochs 40 --lr-end 1e-6
-2 230a916838d322a5f0c3de71c66a7802200629a9 b5f0e4c149c4a87249333014cf500c71fa941b9e 42710 --nodes 500 --seed 3 : --hidden 128 --epochs 40 --lr-end 1e-6"
+    sets="1 64e5033e398cdf0719ba30def8ff5bcb7c23db07 784bfa6f6445f4644523e844ebc3caf41e11d734 1 75125 --nodes 1500 --seed 20261122 : --hidden 128 --epochs 40 --lr-end 1e-6
+2 230a916838d322a5f0c3de71c66a7802200629a9 b5f0e4c149c4a87249333014cf500c71fa941b9e 1 42710 --nodes 500 --seed 3 : --hidden 128 --epochs 40 --lr-end 1e-6
+3a b6619d96d57df17a2982e4bd8d3dc2ebd8dd7c16 - - 96568 --nodes 500 --seed 5 :
+3b b6619d96d57df17a2982e4bd8d3dc2ebd8dd7c16 b5f0e4c149c4a87249333014cf500c71fa941b9e 2 192183 --nodes 150 --seed 6 : --hidden 256 --epochs 26 --lr-end 1e-6
+3 - b5f0e4c149c4a87249333014cf500c71fa941b9e 2 - : --from LAST --hidden 256 --epochs 6 --lr 0.0002 --lr-end 1e-6 --result-start 0.25 --result-end 0.25"
 fi
 
 # Shows a command and runs it.
@@ -117,29 +123,35 @@ fi
 export CARGO_TARGET_DIR=$target
 
 shopt -s nullglob
+# The files of all sets, and where those of each begin.
 files=()
+declare -A begin
 network=none
-while read -r generation player trainer games settings; do
-    printf '== generation %s\n' "$generation"
-    data=$folder/games$generation.bin
+while read -r set player trainer since games settings; do
+    printf '== set %s\n' "$set"
+    data=$folder/games$set.bin
     read -ra play <<<"${settings%:*}"
     read -ra fit <<<"${settings#*:}"
-    train=$folder/train-$trainer
-    build "train-$trainer" train "$trainer"
-    if [ ! -e "$data.done" ]; then
-        build "player$generation" cairn "$player" "$network"
-        run "$folder/player$generation" datagen "$data" --games "$games" --threads "$threads" "${play[@]}"
+    if [ "$player" != - ] && [ ! -e "$data.done" ]; then
+        build "player$set" cairn "$player" "$network"
+        run "$folder/player$set" datagen "$data" --games "$games" --threads "$threads" "${play[@]}"
         run touch "$data.done"
     fi
-    network=$folder/net$generation.net
-    parts=("$data" "$data".[0-9][0-9][0-9])
+    parts=()
+    [ "$player" = - ] || parts=("$data" "$data".[0-9][0-9][0-9])
+    begin[$set]=${#files[@]}
     files+=("${parts[@]}")
     [ "$dry" ] || compare "${parts[@]}"
-    [ -e "$network" ] || run "$train" fit --out "$network" --generation "$generation" "${fit[@]}" \
-        --threads "$threads" --resume --games "${files[@]}"
+    [ ${#fit[@]} -gt 0 ] || continue
+    fit=("${fit[@]/#LAST/$network}")
+    network=$folder/net$set.net
+    train=$folder/train-$trainer
+    build "train-$trainer" train "$trainer"
+    [ -e "$network" ] || run "$train" fit --out "$network" --generation "${set%[a-z]}" "${fit[@]}" \
+        --threads "$threads" --resume --games "${files[@]:${begin[$since]}}"
     [ "$dry" ] || compare "$network"
     run "$train" check "$network"
-done <<<"$generations"
+done <<<"$sets"
 if [ "$dry" ]; then
     exit
 elif [ -z "$small" ]; then
