@@ -153,7 +153,7 @@ params! {
 
     /// Up to this ply, decided positions disable history and SEE pruning, and reverse futility for the loser, to
     /// find faster wins (Cairn).
-    hunt_plies = 6, 0..=12;
+    hunt_plies = 5, 0..=12;
     /// The same where alpha is a mate score (Cairn).
     hunt_mate_plies = 6, 0..=16;
     /// The same: late moves are reduced less by this, in 1024ths of a ply (Cairn).
