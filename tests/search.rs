@@ -249,7 +249,7 @@ fn limited_attention_sees_less_and_always_the_same() {
     let half = with(Some(50));
     assert_ne!(half.0, all.0);
     assert_eq!(with(Some(50)), half);
-    // Nothing quiet below the root: seldom more nodes, as a score that is another needs others, in all fewer.
+    // Nothing quiet below the root. One position may still take more nodes, as its scores change; all take fewer.
     let nodes = |quiet_percent| -> u64 {
         let limits = Limits { quiet_percent, ..depth(9) };
         POSITIONS.iter().map(|fen| search_with(&mut new(), fen, &limits).0.nodes).sum()

@@ -143,7 +143,7 @@ while read -r set player trainer since games settings; do
     files+=("${parts[@]}")
     [ "$dry" ] || compare "${parts[@]}"
     [ ${#fit[@]} -gt 0 ] || continue
-    fit=("${fit[@]/#LAST/$network}")
+    fit=("${fit[@]/#LAST/"$network"}")
     network=$folder/net$set.net
     train=$folder/train-$trainer
     build "train-$trainer" train "$trainer"
